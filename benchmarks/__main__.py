@@ -31,6 +31,7 @@ BENCHMARKS = {
     "trace": ("writing traces", "passes:TRACES"),
     "frames": ("pictures of the teapot that turns, as `pixelflow view` makes them, by processes", "frames:FRAMES"),
     "startup": ("fresh processes: --help, the interpreter, a whole pass with empty and full caches", "startup:STARTUP"),
+    "commands": ("long commands: verify, compare, a picture of 100,416 triangles", "startup:COMMANDS"),
     "larrabee": ("its vector unit, a frame, and binning and rasterizing 100,000 triangles", "larrabee:LARRABEE"),
     "gen6": ("400 instructions in 64 threads of the Gen6 EU", "gen6:SHADING"),
     "attila": ("cycles a second of ATTILA's frames, by what bounds them", "attila:RATES"),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.benchmark import Benchmark, Case, Note, median_ratio, ratios, timed
 from microcode import assemble
-from pixelflow.cli.watching import known_of
+from pixelflow.cli.trace_files import known_of
 from pixelflow.config import THESIS
 from pixelflow.isa import Program
 from pixelflow.node import Node

@@ -77,6 +77,13 @@ _COMMANDS = (
 )
 """Commands of a first session."""
 
+_LONG = (
+    "verify -q",
+    "compare glass --size 64x48 --machine all -q",
+    "render works --machine larrabee --size 1600x1200 -o works.png -q",
+)
+"""Commands that somebody waits for."""
+
 
 def _there(line: str, folder: str) -> list[str]:
     """Return the words of a command, with its files in a folder."""
@@ -118,6 +125,34 @@ def _one_of_each(environment: dict[str, str]) -> list[str]:
     return found.stdout.split()
 
 
+def _environment(folder: str) -> dict[str, str]:
+    """Return the variables of processes that keep what they derive in a folder."""
+    path = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return environment | {
+        "PYTHONPATH": os.pathsep.join(path),
+        "PYTHONPYCACHEPREFIX": str(Path(folder) / "bytecode"),
+        "PIXELFLOW_CACHE": str(Path(folder) / "native"),
+    }
+
+
+def _prepare_long(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
+    with tempfile.TemporaryDirectory() as folder:
+        environment = _environment(folder)
+        lines = {f"pixelflow {line}": ["-c", _SCRIPT, *_there(line, folder)] for line in _LONG}
+        yield "", [Case(name, _command(name, words, environment)) for name, words in lines.items()]
+
+
+def _long_parts(cases: Sequence[Case]) -> list[Part]:
+    columns = (
+        Column("what", key="case", fixed=True),
+        Column("ms [min..max]", MILLISECONDS, "seconds"),
+        Column("of the processor", MILLISECONDS, "processor_seconds", unit="ms"),
+    )
+    rows = [(case.name, case.spread(), case.spread(1)) for case in cases]
+    return [rounds_text(cases[0]), Table(columns, rows, key="commands.cases")]
+
+
 def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     """Yield the commands after each has run once; raises InputError where the compiled engine does not work."""
     missing = choose("compiled").note
@@ -126,13 +161,7 @@ def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     with tempfile.TemporaryDirectory() as folder:
         patches = Path(folder) / "bicubic.bpt"
         patches.write_text(format_bpt(Patch(net) for net in nets()), encoding="utf-8")
-        path = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        environment |= {
-            "PYTHONPATH": os.pathsep.join(path),
-            "PYTHONPYCACHEPREFIX": str(Path(folder) / "bytecode"),
-            "PIXELFLOW_CACHE": str(Path(folder) / "native"),
-        }
+        environment = _environment(folder)
         command = ["-c", _SCRIPT]
         whole = [*command, "tessellate", str(patches), "--samples", "4"]
         commands: dict[str, tuple[list[str], dict[str, bool]]] = {
@@ -176,3 +205,6 @@ def _parts(cases: Sequence[Case]) -> list[Part]:
 
 STARTUP = Benchmark(_prepare, _parts)
 """The times of every command, and the median of its same-round ratios to a Python that does nothing."""
+
+COMMANDS = Benchmark(_prepare_long, _long_parts, uncounted=1)
+"""The times of long commands, after a round that fills the folders."""

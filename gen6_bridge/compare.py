@@ -245,6 +245,7 @@ def picture_by_units(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     pixels = scene.frame.width * scene.frame.height
     before = PriorWork(
         PriorWork.of(scene).tessellation,
+        scene.tessellations,
         _projection(projected, different, pixels),
         _facts(projected, different, pixels),
     )

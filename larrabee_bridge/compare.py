@@ -352,7 +352,7 @@ def _by_vector_unit(order: scenes.PictureOrder[scenes.Scene]) -> tuple[Picture, 
     )
     cycles = sum(run.timing.cycles for run in runs)
     by = (cycles, "one core of Larrabee") if runs else scenes.PriorWork.of(scene).tessellation
-    before = scenes.PriorWork(by, _projection(vertices), _facts(vertices))
+    before = scenes.PriorWork(by, scene.tessellations, _projection(vertices), _facts(vertices))
     return scenes.draw_picture(order, vertices.frame, before, {"fronts": vertices.fronts})
 
 

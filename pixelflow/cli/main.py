@@ -37,6 +37,7 @@ def process() -> int:
     """Run the command of this process, which ends with it, and return its exit code."""
     end_at_once()
     gc.set_threshold(_YOUNG_OBJECTS)
+    gc.disable()  # until the command is imported: what stays is not looked at
     # The threads of numpy's linear algebra, of which there is little here, would turn idly while numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = main()
@@ -86,6 +87,9 @@ def _run(arguments: Sequence[str]) -> int:
         hint = f"did you mean {found}?" if found else f"commands: {', '.join(COMMANDS)}"
         top.error(f"unknown command {name[:60]!r}; {hint}")
     implementation = command.load()
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
     examples = "examples:\n" + "\n".join(f"  {line}" for line in implementation.EXAMPLES)
     parser = Parser(prog=f"pixelflow {command.name}", description=implementation.__doc__, epilog=examples)
     implementation.add_arguments(parser)

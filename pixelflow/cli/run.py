@@ -369,7 +369,7 @@ def _traced(
     screen: Screen,
 ) -> Report:
     # Who wants no trace does not wait for the formats.
-    from pixelflow.cli.watching import TraceSubject, open_traces
+    from pixelflow.cli.trace_files import TraceSubject, open_traces
     from pixelflow.simd.trace import tracks_of_streams
 
     streams = machine.target.streams
@@ -482,7 +482,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
         write_map(args.picture[1], painted.drawn(node).picture())
     few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
-    report = _report(args, effective, account)
+    report = _report(args, effective, account) if screen.reports else Report(failure=_missed(args, account))
     report = report if stopped is not None else watching.with_energy(report)
     if args.check_memory and isinstance(account, Run):
         for view in views:
@@ -491,7 +491,9 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         for drawn in maps:
             rows = range(drawn.address, drawn.address + (drawn.flag is None and drawn.register is None))
             watching.shown(drawn.text, rows, account.total_cycles)
-    data = {**report.data, **_about(effective, account), "state": _state(args, node, views, few)}
+    data: dict[str, Json] = {}
+    if screen.reports:
+        data = {**report.data, **_about(effective, account), "state": _state(args, node, views, few)}
     state, notes = _state_parts(args, screen, node, views, maps, few)
     figures = (*report.figures, *(Made(partial(_map_picture, node, view)) for view in maps))
     report = replace(report, data=data, results=state, notes=(*notes, *report.notes), figures=figures)
@@ -551,23 +553,27 @@ def _report(args: argparse.Namespace, effective: Effective[NodeConfig], account:
             data=run_report.untimed_object(account),
             notes=times_set_in_vain(effective),
         )
-    total, expected = account.total_cycles, args.expect_cycles
-    missed = expected is not None and expected != total
     used = guesses([account], config)
-    profile = [
-        part for each in account.streams for part in run_report.profile_parts(each, f" of {each.stream.upper()}")
-    ]
+    streams = account.streams if args.profile else ()
+    profile = [part for each in streams for part in run_report.profile_parts(each, f" of {each.stream.upper()}")]
     return Report(
         "pixelflow run",
         subject,
         [*run_report.run_parts(account, config, profile=args.profile), *used.parts],
-        brief=[*answer, *run_report.run_brief(account), *(profile if args.profile else ()), "", used.line],
+        brief=[*answer, *run_report.run_brief(account), *profile, "", used.line],
         schema="pixelflow.run/1",
         data=run_report.run_object(account, config, profile=args.profile),
         notes=set_in_vain([account], effective),
         figures=stage_figures([account]),
-        failure=f"expected {counted(expected, 'cycle')}, the run took {number(total)}" if missed else None,
+        failure=_missed(args, account),
     )
+
+
+def _missed(args: argparse.Namespace, account: Run | UntimedRun) -> str | None:
+    expected = args.expect_cycles
+    if expected is None or isinstance(account, UntimedRun) or expected == account.total_cycles:
+        return None
+    return f"expected {counted(expected, 'cycle')}, the run took {number(account.total_cycles)}"
 
 
 def _about(effective: Effective[NodeConfig], account: Run | UntimedRun) -> dict[str, Json]:

@@ -451,6 +451,11 @@ class Screen:
         """True if standard output holds one object."""
         return self.format == "json"
 
+    @property
+    def reports(self) -> bool:
+        """True if more is shown than results."""
+        return not self.quiet or self.format != "text" or self.html is not None
+
     def note(self, text: object) -> None:
         """Print progress or a remark on stderr, unless ``--quiet``."""
         if not self.quiet and sys.stderr is not None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from pixelflow.cli.arguments import add_common_options
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, output_file
-from pixelflow.cli.watching import reading
+from pixelflow.cli.trace_files import reading
 from pixelflow.isa import INSTRUCTIONS
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.report import Column, Report, Table, counted, number, share, verbatim

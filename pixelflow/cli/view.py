@@ -31,7 +31,7 @@ from pixelflow.cli.programs import (
 )
 from pixelflow.cli.run import code_for, config_for, read_memory_file
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
-from pixelflow.cli.watching import known_of, reading
+from pixelflow.cli.trace_files import known_of, reading
 from pixelflow.debugger import DebugSession, views
 from pixelflow.isa import Program
 from pixelflow.node import Node, Replay, SavedRun

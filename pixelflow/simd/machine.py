@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.commands import MachineCommands
-from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.program import AssembledProgram
@@ -29,6 +28,8 @@ from pixelflow.simd.units import Constant
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from pixelflow.simd.drawing import DrawnFrame, Frame
 
 GROUP = "pixelflow.machines"
 """The group of entry points of records."""

@@ -233,6 +233,8 @@ class Tessellation(Shown):
     """Patches, by their place in the caller's order, that the GPs made since the passes had no room for them."""
     gp_cycles: int = 0
     """Cycles of the GPs for these, by formula."""
+    is_stored: bool = False
+    """True if it comes from the store: an earlier process executed its runs."""
 
     def __repr__(self) -> str:
         passes = f"{len(self.runs)} pass{'es' * (len(self.runs) != 1)}"
@@ -495,9 +497,14 @@ def tessellate_kept(
     found = store().get_object(MODEL, key, Tessellation)
     if found is None:
         found = tessellate(patches, samples, engine=engine, config=config, progress=progress)
-        store().put_object(MODEL, key, found)
+        store().put_object(MODEL, key, replace(found, is_stored=True))
     elif progress is not None:
         for number, plan in enumerate(found.plans, start=1):
             work = f"{plural(len(plan.work.placements), 'patch')}, kept from an earlier run"
             progress(PassBegins(number, len(found.plans), work))
     return found
+
+
+def origin(results: Iterable[Tessellation]) -> str:
+    """Return what to add to cycles of several results where an earlier process has executed some."""
+    return ", executed earlier, from the store" if any(each.is_stored for each in results) else ""

@@ -17,7 +17,7 @@ from pixelflow.simd.configuration import Effective
 from pixelflow.simd.drawing import Frame, Picture, draw, draw_frame
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, facts, number, plural, share, verbatim
 from tessellation.host.session import GP_FLOPS, Session, TakenResults, operations
-from tessellation.host.tessellator import Tessellation, TrimAccount, together, trims_of
+from tessellation.host.tessellator import Tessellation, TrimAccount, origin, together, trims_of
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, bytes_to_gps, received
 from tessellation.microprogram.method import LOADING, READING, WrittenPass
 from tessellation.microprogram.passes import Plan
@@ -450,6 +450,7 @@ def animation_report(animation: Animation, file: AnimationFile) -> Report:
             "results": animation.way,
             "cycles": animation.cycles,
             "tessellation_before_cycles": animation.cycles_before,
+            "tessellation_from_store": any(each.is_stored for each in animation.once),
             "balance": None,  # replaced by the table of that key if there is one
             "lee_configuration_cycles": animation.configuring,
             "trims_on_gps": trims.as_object() if (trims := _trims(animation)) else None,
@@ -516,7 +517,7 @@ def _facts(animation: Animation, wrong: Sequence[int], file: AnimationFile) -> I
         yield "sampling by view", f"{plural(dropped, 'patch')} dropped, over all frames"
         yield "not counted", LOADING
     if animation.once:
-        yield "tessellation", f"{counted(animation.cycles_before, 'cycle')} {_BEFORE}"
+        yield "tessellation", f"{counted(animation.cycles_before, 'cycle')} {_BEFORE}{origin(animation.once)}"
         yield "", f"schedule {' and '.join(dict.fromkeys(each.method.schedule for each in animation.once))}"
         left = [text for each in animation.once for text in each.not_counted]
         left += [text for each in map(trims_of, animation.once) if each for text in each.not_counted]

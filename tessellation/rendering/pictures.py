@@ -13,7 +13,7 @@ from pixelflow.simd.drawing import Draw, Frame, Picture, ScreenTriangles, State,
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Json, Report, counted, facts, largest, machine_time, shares
 from tessellation import Tessellation, load
-from tessellation.host.tessellator import trims_of
+from tessellation.host.tessellator import origin, trims_of
 from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
 from tessellation.rendering.account import LAST_LAYER, uncounted_pixels, uncounted_work
 from tessellation.rendering.composition import (
@@ -89,7 +89,7 @@ def picture_report(
     scene: str, output: str, engine: str, effective: Effective[NodeConfig], drawn: DrawnPicture, *, same: bool
 ) -> Report:
     """Return the work, the cycles of each stage, and the machine time."""
-    config, nodes = effective.config, drawn.nodes
+    config, nodes, once = effective.config, drawn.nodes, drawn.tessellations
     width, height = drawn.size
     reached = sum(node.drawn for node in nodes) // drawn.samples
     total = sum(node.cycles for node in nodes)
@@ -105,7 +105,7 @@ def picture_report(
         *(("", text) for text in _trims(drawn)),
         ("", LAST_LAYER if BLEND_STAGE in stages else ""),
         ("", uncounted_pixels(width, height, composed=drawn.composition is not None)),
-        ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
+        ("tessellation", f"{drawn.tessellation_cycles:,} cycles before{origin(once)}" if once else ""),
         ("textures", _loading(drawn)),
         *choice_facts(drawn.choice),
         *_projection_facts(drawn.projected),
@@ -271,6 +271,7 @@ def _object(effective: Effective[NodeConfig], drawn: DrawnPicture) -> dict[str, 
         "composition": network_object(drawn.composition, effective) if drawn.composition else None,
         "texture_loading_cycles": [run.cycles for run in drawn.loading],
         "tessellation_cycles": drawn.tessellation_cycles,
+        "tessellation_from_store": any(each.is_stored for each in drawn.tessellations),
         "projection": _projection_object(drawn.projected),
         "sampling": drawn.choice.as_object() if drawn.choice else None,
         "words": word_data(drawn.words) if drawn.words else None,

@@ -11,6 +11,7 @@ from pixelflow.simd.comparison import side_object
 from pixelflow.simd.drawing import Frame, Ground, Picture, PictureDifference, draw_frame
 from pixelflow.simd.report import Json, Part, Report, counted, facts, largest, number, shares
 from pixelflow.simd.units import GUESSED
+from tessellation.host.tessellator import Tessellation, origin
 from tessellation.picture import PictureOrder
 from tessellation.sampling import SampleChoice, choice_facts
 from tessellation.scenes.scene_load import Scene
@@ -27,6 +28,8 @@ class PriorWork:
 
     tessellation: tuple[int, str] | None = None
     """Cycles, and the machine."""
+    tessellations: Sequence[Tessellation] = ()
+    """Those of a node."""
     projection: Mapping[str, Json] | None = None
     facts: Sequence[tuple[str, str]] = ()
     """Facts about the projection."""
@@ -36,7 +39,8 @@ class PriorWork:
     def of(cls, scene: Scene) -> PriorWork:
         """Return the work of a node for a scene."""
         cycles = sum(each.cycles for each in scene.tessellations)
-        return cls((cycles, "a PixelFlow node") if scene.tessellations else None, choice=scene.choice)
+        by = (cycles, "a PixelFlow node") if scene.tessellations else None
+        return cls(by, scene.tessellations, choice=scene.choice)
 
 
 def draw_scene(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
@@ -60,6 +64,7 @@ def draw_picture(
     drawn = sum(len(each.triangles) for each in frame.draws)
     dropped = sum(each.triangles.dropped for each in frame.draws)
     cycles, whose = before.tessellation or (None, None)
+    tessellated = [] if cycles is None else [f"{cycles:,} cycles of {whose} before{origin(before.tessellations)}"]
     rows = [
         ("machine time", f"{number(side.milliseconds)} ms at {side.clock_mhz:g} MHz ({side.cycles:,} cycles)"),
         ("lanes covered", f"{100 * side.covered_lanes:.1f} % of those of {drawing.block}"),
@@ -68,7 +73,7 @@ def draw_picture(
         ("reference", apart.text),
         *side.facts,
         *before.facts,
-        *([("tessellation", f"{cycles:,} cycles of {whose} before")] if cycles is not None else []),
+        *(("tessellation", text) for text in tessellated),
         *choice_facts(before.choice),
         ("wrote", order.output),
     ]
@@ -106,6 +111,7 @@ def draw_picture(
             "triangles": {"drawn": drawn, "without_area": dropped},
             "tessellation_cycles": cycles,
             "tessellation_by": whose,
+            "tessellation_from_store": any(each.is_stored for each in before.tessellations),
             "sampling": before.choice.as_object() if before.choice else None,
             "projection": before.projection,
             "equals_reference": not (apart.colours or apart.depths),

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import larrabee
 from benchmarks.__main__ import BENCHMARKS, main
 
-LONG = {"engine", "nodes", "pass", "tessellation", "frames", "startup", "trace", "attila", "larrabee"}
+LONG = {"engine", "nodes", "pass", "tessellation", "frames", "startup", "trace", "attila", "larrabee", "commands"}
 
 
 @pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.slow] * (each in LONG)) for each in BENCHMARKS])

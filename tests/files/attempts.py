@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 
 from pixelflow.cli.main import main
+from pixelflow.cli.trace_files import known_of
 from pixelflow.cli.view import PageDialogue
-from pixelflow.cli.watching import known_of
 from pixelflow.node import SavedRun
 from pixelflow.view import DrawingRoom, ExplorerRoom
 from pixelflow.view.server import Desk

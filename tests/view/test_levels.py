@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.cli.watching import known_of
+from pixelflow.cli.trace_files import known_of
 from pixelflow.node import SavedRun
 from pixelflow.observe.node_tracer import NodeTracer
 from pixelflow.simd.trace import Trace, TraceClock, Track

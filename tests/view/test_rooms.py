@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pixelflow.cli.trace_files import known_of
 from pixelflow.cli.view import PageDialogue
-from pixelflow.cli.watching import known_of
 from pixelflow.node import SavedRun
 from pixelflow.simd.drawing import draw
 from pixelflow.view import DrawingRoom, ExplorerRoom
