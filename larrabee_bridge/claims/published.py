@@ -38,8 +38,8 @@ CLAIMS = (
     Claim("lane-utilisation", "3.3",
         "Sixteen lanes are well used by pixel shaders, one component of sixteen pixels at a time.",
         P, "88 %",
-        "the scene walk at 1600x1200 from three of its 25 cameras, one sample, coverage alone: how many pixels of blocks "
-        "of 4x4 are covered; branches of shaders are left out, and whether the paper's figure includes them is not "
+        "the scene walk at 1600x1200 from three of its 25 cameras, one sample, coverage alone: how many pixels of "
+        "blocks of 4x4 are covered; branches of shaders are left out, and whether the paper has them in is not "
         "printed; equilateral triangles of growing area, also as any four blocks of 2x2, are shown; not the games",
         values={"utilisation": 0.88},
         spans={"utilisation": PrintedRange.digits(0.88, 0.01)},
