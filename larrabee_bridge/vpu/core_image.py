@@ -500,6 +500,7 @@ class WorkRecord:
         image = CoreImage(self._programs, self.config, self._marks, resident=True, kept=sorted(self.resident))
         rows[:, 4 + at.S_BLOCKS] = np.array(image.blocks, np.int64)[rows[:, 3]] if len(rows) else 0
         words = np.concatenate([*self._words, np.zeros(1, np.uint32)]).astype(np.uint32, copy=False)
+        self._words = []
         if native is None:
             native = counts_natively(len(words))
         requests, dealt, ranges = self._tables()
@@ -522,7 +523,7 @@ class WorkRecord:
                 workers=self.workers[: len(threads)],
             )
             found[work] = shared_core(self.config, image.count(words, tables, native=native))
-        self._rows, self._words, self._count, self._ranges, self._many = [], [], 0, [], 0
+        self._rows, self._count, self._ranges, self._many = [], 0, [], 0
         self._requests, self._dealt = [], []
         return found
 
