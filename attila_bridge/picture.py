@@ -8,21 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from attila_bridge import scene
 from attila_bridge.run import CLIENTS, CLOCK_MHZ, FORMULAS, PHASES, SceneRun, run_scene
-from attila_bridge.scene import (
-    AttilaScene,
-    ClearValues,
-    Compare,
-    DepthState,
-    DrawState,
-    Factor,
-    Filter,
-    SceneParts,
-    SceneTexture,
-    StencilOperation,
-    StencilState,
-    Wrap,
-)
 from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF
 from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.caveats import coded
@@ -74,22 +61,22 @@ _CUT = "PARAM least = {{ {least}, {least}, {least}, {least} }};\nADD gap, texel,
 _DEPTH = "MOV result.depth.z, fragment.position.z;\n"
 _BLENDS = {
     Blend.REPLACE: None,
-    Blend.OVER: (Factor.SRC_ALPHA, Factor.ONE_MINUS_SRC_ALPHA),
-    Blend.ADD: (Factor.SRC_ALPHA, Factor.ONE),
-    Blend.MULTIPLY: (Factor.ZERO, Factor.SRC_COLOR),
-    Blend.SORTED: (Factor.SRC_ALPHA, Factor.ONE_MINUS_SRC_ALPHA),
+    Blend.OVER: (scene.Factor.SRC_ALPHA, scene.Factor.ONE_MINUS_SRC_ALPHA),
+    Blend.ADD: (scene.Factor.SRC_ALPHA, scene.Factor.ONE),
+    Blend.MULTIPLY: (scene.Factor.ZERO, scene.Factor.SRC_COLOR),
+    Blend.SORTED: (scene.Factor.SRC_ALPHA, scene.Factor.ONE_MINUS_SRC_ALPHA),
 }
 _STEPS = {
-    StencilStep.KEEP: StencilOperation.KEEP,
-    StencilStep.ZERO: StencilOperation.ZERO,
-    StencilStep.REPLACE: StencilOperation.REPLACE,
-    StencilStep.UP: StencilOperation.INCR_WRAP,
-    StencilStep.DOWN: StencilOperation.DECR_WRAP,
+    StencilStep.KEEP: scene.StencilOperation.KEEP,
+    StencilStep.ZERO: scene.StencilOperation.ZERO,
+    StencilStep.REPLACE: scene.StencilOperation.REPLACE,
+    StencilStep.UP: scene.StencilOperation.INCR_WRAP,
+    StencilStep.DOWN: scene.StencilOperation.DECR_WRAP,
 }
 _STENCILS = {
-    StencilTest.ALWAYS: Compare.ALWAYS,
-    StencilTest.EQUAL: Compare.EQUAL,
-    StencilTest.DIFFERENT: Compare.NOTEQUAL,
+    StencilTest.ALWAYS: scene.Compare.ALWAYS,
+    StencilTest.EQUAL: scene.Compare.EQUAL,
+    StencilTest.DIFFERENT: scene.Compare.NOTEQUAL,
 }
 
 Floats = NDArray[np.float32]
@@ -116,14 +103,14 @@ def _require_one(samples: int) -> None:
         raise InputError(Fault(f"ATTILA draws one sample a pixel here, not {samples}", hint=hint))
 
 
-def scene_of_frame(frame: Frame, name: str = "frame") -> AttilaScene:
+def scene_of_frame(frame: Frame, name: str = "frame") -> scene.AttilaScene:
     """Return a frame as a scene; raises InputError for four samples a pixel."""
     _require_one(frame.samples)
-    made, known = SceneParts(), list[Texture]()
+    made, known = scene.SceneParts(), list[Texture]()
     for part in _parts(frame):
         _add(made, frame, part, known)
     red, green, blue = ((each + 0.5) / 255 for each in frame.background)
-    return made.scene(name, (frame.width, frame.height), ClearValues((red, green, blue, 1.0), 1.0, 0))
+    return made.scene(name, (frame.width, frame.height), scene.ClearValues((red, green, blue, 1.0), 1.0, 0))
 
 
 def _parts(frame: Frame) -> Iterator[_Part]:
@@ -163,7 +150,7 @@ def _joined(pieces: list[ScreenTriangles]) -> ScreenTriangles:
     return replace(joined, coordinates=np.concatenate(coordinates)) if len(coordinates) == len(pieces) else joined
 
 
-def _add(made: SceneParts, frame: Frame, part: _Part, known: list[Texture]) -> None:
+def _add(made: scene.SceneParts, frame: Frame, part: _Part, known: list[Texture]) -> None:
     """Add a draw with its arrays, texture and program; ``known`` are the textures so far."""
     triangles, texture = part.triangles, part.state.texture
     count = 3 * len(triangles)
@@ -176,7 +163,7 @@ def _add(made: SceneParts, frame: Frame, part: _Part, known: list[Texture]) -> N
         position *= NEAREST / triangles.nearness.reshape(count, 1)
     color = np.repeat(part.alphas, 3)[:, None].repeat(4, axis=1) / 255
     color[:, :3] = triangles.colours.reshape(count, 3) / 255 + (_HALF if texture is None else 0)
-    coordinates, fragment, units = None, _PLAIN, dict[int, SceneTexture]()
+    coordinates, fragment, units = None, _PLAIN, dict[int, scene.SceneTexture]()
     if texture is not None and triangles.coordinates is not None:
         height, width = texture.texels.shape[:2]
         coordinates = np.zeros((count, 4))
@@ -187,13 +174,15 @@ def _add(made: SceneParts, frame: Frame, part: _Part, known: list[Texture]) -> N
     made.add(position, color, fragment=fragment, state=state, coordinates=coordinates, textures=units)
 
 
-def _texture(texture: Texture, known: list[Texture]) -> SceneTexture:
+def _texture(texture: Texture, known: list[Texture]) -> scene.SceneTexture:
     """Return a texture under its number among the known ones, to which it is added."""
     if not any(each is texture for each in known):
         known.append(texture)
     number = next(at for at, each in enumerate(known) if each is texture)
-    least = Filter.LINEAR_MIPMAP_LINEAR if texture.mipmaps else Filter.LINEAR
-    return SceneTexture(f"texture {number}", texture.levels, least, Filter.LINEAR, Wrap.REPEAT, anisotropy=1)
+    least = scene.Filter.LINEAR_MIPMAP_LINEAR if texture.mipmaps else scene.Filter.LINEAR
+    return scene.SceneTexture(
+        f"texture {number}", texture.levels, least, scene.Filter.LINEAR, scene.Wrap.REPEAT, anisotropy=1
+    )
 
 
 def _textured(state: State) -> str:
@@ -203,18 +192,18 @@ def _textured(state: State) -> str:
     return _TEXTURED.format(half=repr(_HALF), cut=cut, depth=_DEPTH if writes_depth else "")
 
 
-def _state(state: State) -> DrawState:
-    test = Compare.LESS if state.depth_test is DepthTest.LESS else Compare.ALWAYS
-    depth = DepthState(test, state.depth_write)
+def _state(state: State) -> scene.DrawState:
+    test = scene.Compare.LESS if state.depth_test is DepthTest.LESS else scene.Compare.ALWAYS
+    depth = scene.DepthState(test, state.depth_write)
     mask = (state.colour_write,) * 4
-    return DrawState(depth, _stencil(state.stencil), _BLENDS[state.blend], color_mask=mask)
+    return scene.DrawState(depth, _stencil(state.stencil), _BLENDS[state.blend], color_mask=mask)
 
 
-def _stencil(stencil: Stencil | None) -> StencilState | None:
+def _stencil(stencil: Stencil | None) -> scene.StencilState | None:
     if stencil is None:
         return None
     steps = (_STEPS[each] for each in (stencil.failed, stencil.hidden, stencil.passed))
-    return StencilState(_STENCILS[stencil.test], stencil.reference, *steps)
+    return scene.StencilState(_STENCILS[stencil.test], stencil.reference, *steps)
 
 
 # Grounds of a frame on ATTILA: values of the model behind its figures, formulas, counted work.
@@ -254,13 +243,15 @@ def _sorts(frame: Frame) -> bool:
 def left_out(frame: Frame, uploaded: int) -> Iterator[FreeWork]:
     """Yield the work that a frame does not count; ``uploaded`` are bytes taken in by the command processor."""
     why = "the application's; vertices come in clip space, with colours"
-    yield FreeWork("camera and light", Bound.OPEN, why, of=(Work.VERTICES,))
+    yield FreeWork("camera and light", "PF601", Bound.OPEN, why, of=(Work.VERTICES,))
     if _sorts(frame):
         why = "the application's: triangles come sorted by depth"
-        yield FreeWork("order of what is sorted", Bound.OPEN, why, of=(Work.BLENDING,))
+        yield FreeWork("order of what is sorted", "PF601", Bound.OPEN, why, of=(Work.BLENDING,))
     why = f"{uploaded:,} bytes, whose cycles are a formula, are not among those that are moved"
-    yield FreeWork("bytes of uploads", Bound.OPEN, why, of=(Work.COMMANDS,))
-    yield FreeWork("driver", Bound.OPEN, "what the host does before the command processor reads", of=(Work.COMMANDS,))
+    yield FreeWork("bytes of uploads", "PF601", Bound.OPEN, why, of=(Work.COMMANDS,))
+    yield FreeWork(
+        "driver", "PF601", Bound.OPEN, "what the host does before the command processor reads", of=(Work.COMMANDS,)
+    )
 
 
 def grounds_of_gpu(config: AttilaConfig) -> Mapping[str, Ground]:

@@ -161,7 +161,7 @@ class SceneFields:
         return found
 
     def whole(self, key: str, low: int, high: int) -> int:
-        """Return an integer from low to high."""
+        """Return an integer; refuse one outside low to high."""
         return self._whole(self.value(key), self.at(key), low, high)
 
     def wholes(self, key: str, count: int, low: int, high: int) -> tuple[int, ...]:

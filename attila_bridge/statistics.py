@@ -180,7 +180,7 @@ TextureRequests|quads|Texture reads sent to texture units.
 [TU]
 TextureRequests|quads|Requests received.
 TextureResults|quads|Results sent.
-TextureResultLatency|cycles|Cycles from the acceptance of an access to its result, summed over results.
+TextureResultLatency|cycles|Cycles from the execution of a texture read in a shader to its result, summed over results.
 BilinearSamples|steps|Bilinear steps.
 AddressCalculationFinished|accesses|Accesses whose addresses were begun completely.
 AddressALUBusyCycles|cycles|Cycles in which addresses were calculated.

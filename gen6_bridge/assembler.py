@@ -22,6 +22,7 @@ from gen6_bridge.assembler_operands import (
     read_type,
     statements,
 )
+from gen6_bridge.isa.assembly_text import CONDITIONS, FUNCTIONS, PREDICATES, PREDICATES_16
 from gen6_bridge.isa.declarations import INSTRUCTION_WORDS, INSTRUCTIONS, EuDeclaration, EuFamily, EuInstruction
 from gen6_bridge.isa.encoding import (
     IMMEDIATE,
@@ -49,7 +50,6 @@ from gen6_bridge.isa.operands import (
     SourceRegion,
     Targets,
 )
-from gen6_bridge.isa.text import CONDITIONS, FUNCTIONS, PREDICATES, PREDICATES_16
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.encoding import EncodingError
 from pixelflow.simd.isa.program import DataBlock, SourceLine

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from gen6_bridge.isa.assembly_text import SWIZZLE_LETTERS
 from gen6_bridge.isa.operands import (
     GRF_REGISTERS,
     IDENTITY,
@@ -22,7 +23,6 @@ from gen6_bridge.isa.operands import (
     SourceRegion,
     float_bits,
 )
-from gen6_bridge.isa.text import SWIZZLE_LETTERS
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.scanner import SourceToken, StatementTokens, blanked, place_in, scanned
 

@@ -78,7 +78,7 @@ class ShadeOffset:
     texels: int = 0
 
     def with_other(self, other: ShadeOffset) -> ShadeOffset:
-        """Return the differences over the vertices of both."""
+        """Return the differences of two sets of vertices together."""
         return ShadeOffset(
             max(self.steps, other.steps),
             self.moved + other.moved,

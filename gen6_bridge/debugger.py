@@ -9,29 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gen6_bridge.isa.execution import (
-    A0,
-    ACC_FLOAT,
-    ACC_HIGH,
-    ACC_LOW,
-    CHANNELS,
-    DISPATCHED,
-    FLAGS,
-    IP,
-    MRF,
-    ON,
-    PC,
-    FloatRules,
-)
-from gen6_bridge.isa.operands import (
-    GRF_REGISTERS,
-    MRF_REGISTERS,
-    REGISTER_BYTES,
-    EuDestination,
-    EuType,
-    ImmediateOperand,
-    SourceRegion,
-)
+from gen6_bridge.isa import execution, operands
 from gen6_bridge.program import EuProgram
 from gen6_bridge.time import EuConfig, Stretches, ThreadTraces, schedule
 from gen6_bridge.time.run import region_kind
@@ -67,7 +45,7 @@ FORMS: dict[str, np.dtype[np.generic]] = {
     "B": np.dtype("i1"), "F": np.dtype("<f4"),
 }  # fmt: skip
 """Display form of bytes, by type."""
-_ROWS = {"acc": (ACC_LOW, "D"), "accf": (ACC_FLOAT, "F"), "pc": (PC, "UD")}
+_ROWS = {"acc": (execution.ACC_LOW, "D"), "accf": (execution.ACC_FLOAT, "F"), "pc": (execution.PC, "UD")}
 """State of channels outside of registers, with its form."""
 _REGISTER = re.compile(r"([grm])(\d{1,9})(?:\.(\d{1,9})|-[grm]?(\d{1,9}))?$")
 _WRITTEN = "g10, g10-g13, g10.2, m1, f0, a0, acc, accf, pc; with a form: g10:F"
@@ -89,7 +67,7 @@ class ThreadPlace:
         if self.row == "f0":
             return np.ascontiguousarray(unit.flags[:, None]).view(np.uint8)
         if self.row:
-            words = unit.lanes.get_word(self.row).reshape(unit.threads, CHANNELS)
+            words = unit.lanes.get_word(self.row).reshape(unit.threads, execution.CHANNELS)
             return np.ascontiguousarray(words).view(np.uint8)
         return unit.memory.data[:, self.start : self.start + self.size].copy()
 
@@ -137,11 +115,11 @@ def place_named(text: str) -> ThreadPlace:
     key = name.lower()
     if key in _ROWS:
         row, own = _ROWS[key]
-        return ThreadPlace(text, form or own, 0, 4 * CHANNELS, row)
+        return ThreadPlace(text, form or own, 0, 4 * execution.CHANNELS, row)
     if key in ("f0", "f"):
         return ThreadPlace(text, form or "UW", 0, 4, "f0")
     if key in ("a0", "a"):
-        return ThreadPlace(text, form or "UW", A0, 16)
+        return ThreadPlace(text, form or "UW", execution.A0, 16)
     match = _REGISTER.match(key)
     if match is None:
         refuse(f"{text!r} is not a place of a thread", _WRITTEN)
@@ -149,17 +127,17 @@ def place_named(text: str) -> ThreadPlace:
 
 
 def _register(text: str, match: re.Match[str], form: str) -> ThreadPlace:
-    base, count = (MRF, MRF_REGISTERS) if match[1] == "m" else (0, GRF_REGISTERS)
+    base, count = (execution.MRF, operands.MRF_REGISTERS) if match[1] == "m" else (0, operands.GRF_REGISTERS)
     first = int(match[2])
     last = int(match[4]) if match[4] else first
     if not first <= last < count:
         refuse(f"{text}: no such registers", f"{match[1]}0 to {match[1]}{count - 1}")
-    start, size = base + first * REGISTER_BYTES, (last - first + 1) * REGISTER_BYTES
+    start, size = base + first * operands.REGISTER_BYTES, (last - first + 1) * operands.REGISTER_BYTES
     if match[3]:
-        element = EuType[form].size
+        element = operands.EuType[form].size
         start, size = start + int(match[3]) * element, element
-        if int(match[3]) * element >= REGISTER_BYTES:
-            refuse(f"{text}: no such element", f"0 to {REGISTER_BYTES // element - 1} of {form}")
+        if int(match[3]) * element >= operands.REGISTER_BYTES:
+            refuse(f"{text}: no such element", f"0 to {operands.REGISTER_BYTES // element - 1} of {form}")
     return ThreadPlace(text, form, start, size)
 
 
@@ -170,8 +148,8 @@ def _register(text: str, match: re.Match[str], form: str) -> ThreadPlace:
 # reached.
 
 
-_WORDS = (PC, IP, ACC_LOW, ACC_HIGH, ACC_FLOAT)
-_BITS = (*FLAGS, ON, DISPATCHED)
+_WORDS = (execution.PC, execution.IP, execution.ACC_LOW, execution.ACC_HIGH, execution.ACC_FLOAT)
+_BITS = (*execution.FLAGS, execution.ON, execution.DISPATCHED)
 _APART = 1000
 """Steps between two states that are kept."""
 
@@ -226,7 +204,7 @@ class EuReplay:
 
     def __init__(self, program: EuProgram, config: EuConfig) -> None:
         self.program, self.config = program, config
-        self._functions, rules = RunFunctions(), FloatRules(config.fused, config.flushes)
+        self._functions, rules = RunFunctions(), execution.FloatRules(config.fused, config.flushes)
         self.unit = dispatched(program, config.count, config.channels, rules, self._functions, engine="rows")
         self.traces = ThreadTraces(self.unit)
         self.position = 0
@@ -427,7 +405,7 @@ def _numbers(threads: list[int]) -> str:
 
 
 def _channels(mask: int) -> str:
-    return "".join("1" if mask >> channel & 1 else "." for channel in range(CHANNELS))
+    return "".join("1" if mask >> channel & 1 else "." for channel in range(execution.CHANNELS))
 
 
 def code(width: int, session: EuSession, at: int | None = None) -> Iterator[Part]:
@@ -472,14 +450,14 @@ def masks(width: int, session: EuSession, thread: int) -> Iterator[Part]:
     unit = session.unit
 
     def of(name: str) -> list[bool]:
-        bits: list[bool] = unit.lanes.get_bit(name).reshape(unit.threads, CHANNELS)[thread].tolist()
+        bits: list[bool] = unit.lanes.get_bit(name).reshape(unit.threads, execution.CHANNELS)[thread].tolist()
         return bits
 
-    exist, on = of(DISPATCHED), of(ON)
-    pointers = unit.lanes.get_word(PC).reshape(unit.threads, CHANNELS)[thread].tolist()
+    exist, on = of(execution.DISPATCHED), of(execution.ON)
+    pointers = unit.lanes.get_word(execution.PC).reshape(unit.threads, execution.CHANNELS)[thread].tolist()
     flags, here = int(unit.flags[thread]), int(unit.pointers[thread])
     rows = []
-    for channel in range(CHANNELS):
+    for channel in range(execution.CHANNELS):
         at = here if on[channel] else pointers[channel]
         where = "-" if not exist[channel] or at == _NOWHERE else str(at)
         state = "runs" if on[channel] else "waits" if exist[channel] else "not dispatched"
@@ -494,7 +472,7 @@ def values(width: int, session: EuSession, where: ThreadPlace, chosen: list[int]
     """Yield the elements of a place in each chosen thread, in rows of a register, or shorter ones that fit."""
     elements = where.values(session.unit)
     cells = [[_shown(each, where.form) for each in elements[thread].tolist()] for thread in chosen]
-    across = REGISTER_BYTES // FORMS[where.form].itemsize
+    across = operands.REGISTER_BYTES // FORMS[where.form].itemsize
     while across > 1 and (len(cells[0][0]) + 1) * across + _HEAD > width:
         across //= 2
     for thread, row in zip(chosen, cells, strict=True):
@@ -518,14 +496,14 @@ def regions(width: int, session: EuSession, index: int, thread: int) -> Iterator
     yield line(f"  {instruction.text()}", width)
     addresses = session.unit.addresses[thread].tolist()
     for spec, operand in zip(instruction.declaration.operands, instruction.operands, strict=True):
-        if isinstance(operand, ImmediateOperand):
+        if isinstance(operand, operands.ImmediateOperand):
             yield line(f"  {spec.name:<5} immediate {operand.value}", width)
             continue
-        if not isinstance(operand, SourceRegion | EuDestination) or operand.null:
+        if not isinstance(operand, operands.SourceRegion | operands.EuDestination) or operand.null:
             continue
-        places = [operand.chosen(element, addresses) for element in range(min(controls.size, CHANNELS))]
-        kind = region_kind(operand) if isinstance(operand, SourceRegion) else "destination"
-        shown = " ".join(f"{each // REGISTER_BYTES}.{each % REGISTER_BYTES}" for each in places)
+        places = [operand.chosen(element, addresses) for element in range(min(controls.size, execution.CHANNELS))]
+        kind = region_kind(operand) if isinstance(operand, operands.SourceRegion) else "destination"
+        shown = " ".join(f"{each // operands.REGISTER_BYTES}.{each % operands.REGISTER_BYTES}" for each in places)
         yield Fact(f"  {spec.name:<5} {kind}, {operand.type.name}, {operand.file.name.lower()} register.byte: {shown}")
 
 

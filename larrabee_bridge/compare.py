@@ -28,29 +28,9 @@ from pixelflow.simd.drawing import LEAST_NEARNESS, NEAREST, TEXEL, DrawnFrame, F
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number, percent, plural, verbatim
-from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, tessellate
+from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, picture, scenes, tessellate
 from tessellation.host.session import PassBegins
-from tessellation.picture import (
-    SAMPLES,
-    Offset,
-    SceneSource,
-    Standpoint,
-    View,
-    clip_matrix,
-    lit_corners,
-    widened_for_floats,
-)
 from tessellation.rendering.account import grounds_of_nodes
-from tessellation.scenes import (
-    Body,
-    PictureOrder,
-    PriorWork,
-    Scene,
-    draw_picture,
-    draw_scene,
-    load_scene,
-    texture_coordinates,
-)
 from tessellation.studies import MovedGuess, percent_text
 from tessellation.surface.bpt import is_patches, load
 from tessellation.surface.patch import require_whole
@@ -173,7 +153,7 @@ Standings: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
 def tessellated_on_both(
-    scene: str, how: SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
+    scene: str, how: picture.SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
 ) -> Beside | None:
     """Tessellate named patches on both machines; None for other scenes, or if only one machine has options.
 
@@ -187,7 +167,7 @@ def tessellated_on_both(
     if how.progress is not None:
         how.progress("the tessellation on both machines")
     core, core_mhz = told["larrabee"].get("config"), told["larrabee"].get("core_mhz", CORE_MHZ)
-    samples = how.patch_samples or SAMPLES
+    samples = how.patch_samples or picture.SAMPLES
     found = tessellate_on_both(patches, samples, config=how.config, core=core, engine=how.engine)
     times = (
         ("PixelFlow", "tessellation, 1 node", found.pixelflow.seconds_at_clock * 1e3),
@@ -258,7 +238,7 @@ class FromVertices:
 
     frame: Frame
     fronts: tuple[FrontEndResult | None, ...]
-    offset: Offset
+    offset: picture.Offset
 
     @property
     def results(self) -> Iterator[FrontEndResult]:
@@ -268,8 +248,8 @@ class FromVertices:
 
 def project_on_larrabee(
     frame: Frame,
-    bodies: Sequence[Body],
-    view: View,
+    bodies: Sequence[scenes.Body],
+    view: picture.View,
     *,
     tile: int = 64,
     config: CoreConfig | None = None,
@@ -281,16 +261,18 @@ def project_on_larrabee(
     vertices that float32 cannot hold.
     """
     if not bodies:
-        return FromVertices(frame, (None,) * len(frame.draws), Offset())
+        return FromVertices(frame, (None,) * len(frame.draws), picture.Offset())
     points = np.concatenate([body.points for body in bodies])
-    standpoint = widened_for_floats(Standpoint.of(points, view), points)
-    matrix = clip_matrix(standpoint)
-    draws, offset = list(frame.draws), Offset()
+    standpoint = picture.widened_for_floats(picture.Standpoint.of(points, view), points)
+    matrix = picture.clip_matrix(standpoint)
+    draws, offset = list(frame.draws), picture.Offset()
     fronts: list[FrontEndResult | None] = [None] * len(frame.draws)
     for number, body in enumerate(bodies):
         fronts[number] = front = run_front_end(
             body.points,
-            lit_corners(body.points, body.normals, body.corners, standpoint, flat=body.flat, colour=body.colour),
+            picture.lit_corners(
+                body.points, body.normals, body.corners, standpoint, flat=body.flat, colour=body.colour
+            ),
             body.corners,
             matrix,
             FrontEndSetting(frame.width, frame.height, tile, PRIMSET, samples=frame.samples),
@@ -305,9 +287,9 @@ def project_on_larrabee(
     return FromVertices(replace(frame, draws=tuple(draws)), tuple(fronts), offset)
 
 
-def _with_texels(front: FrontEndResult, body: Body) -> ScreenTriangles:
+def _with_texels(front: FrontEndResult, body: scenes.Body) -> ScreenTriangles:
     """Return the triangles with the texture coordinates of their corners, where the body has a texture."""
-    coordinates = texture_coordinates(body)
+    coordinates = scenes.texture_coordinates(body)
     if coordinates is None:
         return front.triangles
     of_corners = coordinates[body.corners[front.source]]
@@ -315,36 +297,36 @@ def _with_texels(front: FrontEndResult, body: Body) -> ScreenTriangles:
     return replace(front.triangles, coordinates=texels)
 
 
-def _nearness(front: FrontEndResult, body: Body, standpoint: Standpoint) -> np.ndarray:
+def _nearness(front: FrontEndResult, body: scenes.Body, standpoint: picture.Standpoint) -> np.ndarray:
     """Return the nearness of the triangles' corners; along an edge that was cut distances are linear."""
     distances = standpoint.distances(body.points)[body.corners[front.source]]
     shares = standpoint.nearness(np.einsum("tck,tk->tc", front.weights, distances))
     return np.clip(np.rint(shares * NEAREST).astype(np.int64), LEAST_NEARNESS, NEAREST - 1)
 
 
-def _offset(front: FrontEndResult, body: Body, standpoint: Standpoint) -> Offset:
+def _offset(front: FrontEndResult, body: scenes.Body, standpoint: picture.Standpoint) -> picture.Offset:
     whole = (front.weights.max(axis=2) == 1).all(axis=1)
     vertex = np.take_along_axis(body.corners[front.source], front.weights.argmax(axis=2), axis=1)[whole].reshape(-1)
     vertices, first = np.unique(vertex, return_index=True)
     corners = front.triangles.corners[whole].reshape(-1, 2)[first]
     depths = front.triangles.depths[whole].reshape(-1)[first]
-    return Offset.of(standpoint, body.points[vertices], corners, depths)
+    return picture.Offset.of(standpoint, body.points[vertices], corners, depths)
 
 
 # A picture by Larrabee's programs: from triangles on the screen, or (``vpu``) from control points and vertices.
 
 
-def vector_picture(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
+def vector_picture(order: scenes.PictureOrder[scenes.Scene]) -> tuple[Picture, Report]:
     """Draw the ordered picture; with the projection ``vpu`` the vector unit also tessellates and projects.
 
     Raises UsageError for a scene without vertices to project.
     """
     if order.projection != "vpu":
-        return draw_scene(order)
+        return scenes.draw_scene(order)
     return _by_vector_unit(order)
 
 
-def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
+def _by_vector_unit(order: scenes.PictureOrder[scenes.Scene]) -> tuple[Picture, Report]:
     runs: list[Tessellated] = []
     config, tell = order.told["config"], order.source.progress
     caches = not order.told.get("ideal_memory", False)
@@ -369,9 +351,9 @@ def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
         engine=engine,
     )
     cycles = sum(run.timing.cycles for run in runs)
-    by = (cycles, "one core of Larrabee") if runs else PriorWork.of(scene).tessellation
-    before = PriorWork(by, _projection(vertices), _facts(vertices))
-    return draw_picture(order, vertices.frame, before, {"fronts": vertices.fronts})
+    by = (cycles, "one core of Larrabee") if runs else scenes.PriorWork.of(scene).tessellation
+    before = scenes.PriorWork(by, _projection(vertices), _facts(vertices))
+    return scenes.draw_picture(order, vertices.frame, before, {"fronts": vertices.fronts})
 
 
 def _facts(vertices: FromVertices) -> list[tuple[str, str]]:
@@ -404,7 +386,7 @@ def _projection(vertices: FromVertices) -> dict[str, Json]:
 
 
 def in_every_tile(
-    scene: str, how: SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
+    scene: str, how: picture.SceneSource, told: Mapping[str, Told], frame: Frame, drawn: Sequence[DrawnFrame]
 ) -> Beside | None:
     """Draw a frame in tiles of the other sizes as well; None if Larrabee has no options."""
     words = told.get(MACHINE.name)
@@ -471,7 +453,7 @@ class _Model:
 
 def larrabee_sensitivity(tell: Callable[[str], None], size: tuple[int, int] = _SIZE) -> Report:
     """Return the table of two pictures on ten cores, executed; values without effect are listed last."""
-    frames = [load_scene(name, SceneSource(size=size)).frame for name in _SCENES]
+    frames = [scenes.load_scene(name, picture.SceneSource(size=size)).frame for name in _SCENES]
     usual = _Model(CoreConfig(caches=True), TextureConfig())
     base = [usual.cycles(frame) for frame in frames]
     changes = []

@@ -12,7 +12,7 @@ from pim_kernels.kernel import HostMemory, PimKernel
 from pixelflow.config import NodeConfig
 from pixelflow.node import EnergyConfig, EnergyMeter, Node, Run, RunEnergy
 from pixelflow.node.energy import PROCESS, energy_text
-from pixelflow.observe.stats import Collector
+from pixelflow.observe.node_statistics import Collector
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, machine_time, number, share
 

@@ -70,6 +70,10 @@ _ALL = (
     Caveat("PF303", "the answer whether a layer was the last",
         "Sorted layers are drawn until none is left; the answer that ends this takes no cycles.",
         "No option counts it."),
+    Caveat("PF304", "colours of instruction words made by the EMCs",
+        "Light is computed in binary32, colours are linear on the screen and not in perspective, and a sample whose "
+        "normal has no direction is dark; the host takes the mean of the triangles around it. Facets are refused.",
+        "Leave out `--projection emc-words`: the host lights without these limits."),
     Caveat("PF401", "Larrabee: work of the host",
         "The line says which work on vertices, triangles and bins takes no cycles of the cores.",
         "Leave out --free-setup; `--projection vpu` also tessellates on the vector unit."),
@@ -77,6 +81,10 @@ _ALL = (
         "Bytes between cores and memory follow from what was drawn; sizes of bin entries, masks and vertices are "
         "invented.",
         "Compare pictures of one machine; do not read the bytes as measured."),
+    Caveat("PF501", "Gen6: fixed functions take no cycles",
+        "Execution units are simulated. Set-up, coverage, tests, the sampler's filter, blending, memory and commands "
+        "belong to other units, which are not: threads wait for the sampler as if every texel were in its cache.",
+        "`--projection eus` executes camera and light; no option counts the rest."),
     Caveat("PF601", "ATTILA: work of the host",
         "What the host does before the command processor reads takes no cycles, nor do the bytes of uploads count.",
         "No option counts it."),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tessellation.host.manager import PatchHandle, PatchManager
-    from tessellation.host.server import Delivery, PatchServer
+    from tessellation.host.patch_server import Delivery, PatchServer
     from tessellation.host.tessellator import Tessellation, load, tessellate
     from tessellation.microprogram.method import LIBRARIES, Method
     from tessellation.surface.bpt import BUILT_IN, Convention, PatchFile, format_bpt, parse_bpt, read_bpt
@@ -53,7 +53,7 @@ _FILES = {
     for file, names in {
         "host.tessellator": "Tessellation load tessellate",
         "host.manager": "PatchHandle PatchManager",
-        "host.server": "Delivery PatchServer",
+        "host.patch_server": "Delivery PatchServer",
         "microprogram.method": "LIBRARIES Method",
         "surface.bpt": "BUILT_IN Convention PatchFile format_bpt parse_bpt read_bpt",
         "surface.mesh": "Mesh MeshCheck MeshReport build_mesh check encode",

@@ -25,6 +25,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Keep the tests of a file on one worker, so that what they share is drawn, assembled and run once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 def pytest_collection_finish() -> None:
     """Leave what has been imported and collected, which stays to the end, out of every later search for garbage."""
     gc.collect()

@@ -117,9 +117,9 @@ class _Drawer:
         known = set(self._shaders)
         vertex = self._shader(what.vertex_program, ShaderStage.VERTEX)
         fragment = self._shader(what.fragment_program, ShaderStage.FRAGMENT)
-        vertices = self._vertices(number, what, vertex.program)
-        for name in what.textures.values():
+        for _, name in sorted(what.textures.items()):
             self._texture(name, number)
+        vertices = self._vertices(number, what, vertex.program)
         indices = vertices.indices
         distinct, which = np.unique(indices, return_inverse=True)
         shaded = vertex.vertices(
@@ -197,16 +197,17 @@ class _Drawer:
         missing = [key for key, register in ATTRIBUTES.items() if register in read and register not in given]
         if missing:
             self._refuse(f"draws[{number}]: program {what.vertex_program} reads {missing[0]}, the draw lacks it")
+        indices = np.arange(what.count, dtype=np.int32)
+        if what.indices is not None:
+            found = self.scene.buffers[what.indices]
+            self._upload(what.indices, found.values.nbytes, number)
+            indices = found.values[: what.count].astype(np.int32)
         attributes = []
         for register, name in sorted(given.items()):
             buffer = self.scene.buffers[name]
             address = self._upload(name, buffer.values.nbytes, number)
             attributes.append(AttributeWork(register, address, buffer.element_bytes, buffer.element_bytes))
-        if what.indices is None:
-            return VertexWork(np.arange(what.count, dtype=np.int32), tuple(attributes))
-        found = self.scene.buffers[what.indices]
-        self._upload(what.indices, found.values.nbytes, number)
-        return VertexWork(found.values[: what.count].astype(np.int32), tuple(attributes))
+        return VertexWork(indices, tuple(attributes))
 
     def _state(self, what: SceneDraw, late: bool) -> StateWork:
         state, depth, stencil = what.state, what.state.depth, what.state.stencil

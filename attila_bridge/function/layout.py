@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attila_bridge.assembler import ShaderProgram, assemble_shader
-from attila_bridge.function.work import NONE, InstructionWork, ProgramWork
+from attila_bridge.function.work import NONE, PAGE_BYTES, InstructionWork, ProgramWork
 from attila_bridge.isa.declarations import ShaderDeclaration, destination_of, sources_of, unit_of
 from attila_bridge.isa.operands import RegisterBank, ShaderStage, register_id
 from attila_bridge.scene import AttilaScene
@@ -34,7 +34,6 @@ TILE = 8
 SCAN_TILE = 16
 OVER_TILE = 64
 LINE_BYTES = 256
-PAGE_BYTES = 4096
 Integers = NDArray[np.int64]
 
 
@@ -57,7 +56,7 @@ DEFAULT_UNITS = Units()
 
 
 class Allocator:
-    """Addresses in the graphics memory, assigned in order, each at the beginning of a page (invented)."""
+    """Addresses in the graphics memory, assigned in order in pages, as the public simulator's driver does."""
 
     def __init__(self) -> None:
         self._next = 0

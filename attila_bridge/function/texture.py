@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.function.layout import PAGE_BYTES, clamped, morton
+from attila_bridge.function.layout import clamped, morton
+from attila_bridge.function.work import PAGE_BYTES
 from attila_bridge.isa.execution import Lookup
 from attila_bridge.isa.operands import COMPONENTS, GROUP_LANES, INPUTS_OF_GROUP
 from attila_bridge.scene import SceneTexture, Wrap

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 NONE = -1
 """A register, texture read or descent that does not exist."""
+PAGE_BYTES = 4096
+"""Bytes of the pages in which buffers, levels of textures, arrays and programs are stored."""
 
 Bytes = NDArray[np.uint8]
 Shorts = NDArray[np.int16]

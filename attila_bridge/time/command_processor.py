@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from attila_bridge.function.work import PAGE_BYTES
 from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import CommandConfig
 from attila_bridge.time.gpu_box import NOTHING, GpuBox, GpuBoxSpec, GpuBoxState
@@ -38,7 +39,7 @@ class CommandProcessorState(GpuBoxState):
     """Bytes of a program not requested; `bytes_due` counts those not received."""
     bytes_due: int = 0
     address: int = 0
-    """Address of the next program; each begins a transaction."""
+    """Address of the next program; each begins a page."""
     bus_until: int = 0
     ends: int = 0
     """Ends expected by a clear or swap."""
@@ -203,7 +204,8 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
             s.until = cycle + argument
         elif kind == "read":
             s.bytes_left = s.bytes_due = argument
-            s.address = -(-s.address // TRANSACTION_BYTES) * TRANSACTION_BYTES
+            s.address = -(-s.address // PAGE_BYTES) * PAGE_BYTES
+            self._request(cycle)
         elif kind == "clear":
             self._clear(cycle, argument)
         else:
@@ -251,18 +253,21 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
         data = wires["memory_data"]
         if data.ready(cycle):
             size = data.take(cycle)[2]
-            s.bus_until = cycle + -(-size // self.spec.clients[0].width)
+            s.bus_until = cycle + -(-size // self.spec.clients[0].width) - 1
             s.bytes_due -= size
-        if s.step != "read":
-            return
-        state = self.level("memory_state")
-        if s.bytes_left and state.value(cycle) != NOTHING and cycle >= s.bus_until:
+        if s.step == "read":
+            self._request(cycle)
+            if not s.bytes_due and cycle >= s.bus_until:
+                self._end_step(cycle)
+
+    def _request(self, cycle: Cycle) -> None:
+        """Request the next bytes of the program being loaded."""
+        s = self.state
+        if s.bytes_left and self.level("memory_state").value(cycle) != NOTHING and cycle >= s.bus_until:
             size = min(TRANSACTION_BYTES, s.bytes_left)
-            wires["memory_request"].send(cycle, (False, s.address, size, self.client, 0))
+            self.wires["memory_request"].send(cycle, (False, s.address, size, self.client, 0))
             s.address += size
             s.bytes_left -= size
-        if not s.bytes_due and cycle >= s.bus_until:
-            self._end_step(cycle)
 
 
 _KINDS = ("depth", "color")

@@ -92,6 +92,9 @@ class CommandConfig:
 
     ready_cycles: int = _fitted(68, "cycles", "registers and commands of a frame", 0, 10000)
     texture_cycles: int = _fitted(16, "cycles", "registers of each texture that is bound first", 0, 1000)
+    further_cycles: int = _fitted(4, "cycles", "more of them for each texture after the first", 0, 1000)
+    level_cycles: int = _fitted(2, "cycles", "registers of each level after a texture's first", 0, 1000)
+    attribute_cycles: int = _fitted(5, "cycles", "registers of each attribute after the second", 0, 1000)
     index_cycles: int = _fitted(6, "cycles", "registers of an indexed draw", 0, 1000)
     test_cycles: int = _fitted(5, "cycles", "registers of depth and stencil of the first draw", 0, 1000)
     blend_cycles: int = _fitted(5, "cycles", "registers of blending of the first draw", 0, 1000)

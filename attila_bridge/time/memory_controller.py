@@ -115,6 +115,8 @@ class MemoryController(GpuBox[ControllerState]):
         self._page_shift = self._bank_shift + config.open_pages.bit_length() - 1
         self._transaction = config.transaction_cycles
         self._data_cycles = [f"DataCycles{number:02}" for number in modules]
+        for cycle, address in spec.frame.written:
+            self._uploaded(cycle, address)
 
     def begin(self, counts: Counts) -> ControllerState:
         """Return the state in which everything is free."""
@@ -133,6 +135,14 @@ class MemoryController(GpuBox[ControllerState]):
             free_writes=config.write_buffers,
             skipped={"IdleCycles": 1},
         )
+
+    def _uploaded(self, cycle: int, address: int) -> None:
+        """Leave the page of a write before the first draw open, and its channel turned to writes."""
+        s = self.state
+        number = (address >> self._bus_shift) % len(s.channels)
+        channel = s.channels[number]
+        self._open(channel, number, address)
+        channel.last, channel.last_write = cycle, True
 
     def wired(self) -> None:
         """Keep the wires used in every cycle."""
@@ -327,7 +337,6 @@ class MemoryController(GpuBox[ControllerState]):
         if is_write and not request.ready:
             return
         since = cycle - channel.last
-        counts = s.counts
         if is_write != channel.last_write:
             if is_write:
                 turn, name = config.read_latency, "ReadToWritePenalty"
@@ -336,15 +345,10 @@ class MemoryController(GpuBox[ControllerState]):
             if since < config.transaction_cycles + turn:
                 self._hold_up(channel, f"{name}{number:02}", channel.last + config.transaction_cycles + turn)
                 return
-        # One open page is two, one for even and one for odd pages, as measured openings show.
-        bank = address >> self._bank_shift & max(2, config.open_pages) - 1
-        page = address >> self._page_shift
-        if channel.pages[bank] != page:
-            if since < config.page_open:
-                self._hold_up(channel, f"OpenPagePenalty{number:02}", channel.last + config.page_open)
-                return
-            channel.pages[bank] = page
-            counts[f"OpenPages{number:02}"] += 1
+        if since < config.page_open and channel.pages[self._bank(address)] != address >> self._page_shift:
+            self._hold_up(channel, f"OpenPagePenalty{number:02}", channel.last + config.page_open)
+            return
+        self._open(channel, number, address)
         if is_write:
             writes.popleft()
             channel.reads_run = 0
@@ -363,6 +367,17 @@ class MemoryController(GpuBox[ControllerState]):
         channel.tried_again = cycle + config.transaction_cycles
         channel.last_write = is_write
         self.wires[f"module{number}"].send(cycle, request.number, latency=latency)
+
+    def _bank(self, address: int) -> int:
+        # One open page is two, one for even and one for odd pages, as measured openings show.
+        return address >> self._bank_shift & max(2, self.config.open_pages) - 1
+
+    def _open(self, channel: _Channel, number: int, address: int) -> None:
+        """Open the page of an address unless it is open."""
+        bank, page = self._bank(address), address >> self._page_shift
+        if channel.pages[bank] != page:
+            channel.pages[bank] = page
+            self.state.counts[f"OpenPages{number:02}"] += 1
 
     def _hold_up(self, channel: _Channel, penalty: str, until: int) -> None:
         """Count a cycle of a penalty that ends in a cycle unless another request arrives."""

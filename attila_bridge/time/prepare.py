@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.function.work import NONE, AttilaWork, AttributeWork, DrawWork, ProgramWork, TextureWork
+from attila_bridge.function.work import (
+    NONE,
+    PAGE_BYTES,
+    AttilaWork,
+    AttributeWork,
+    DrawWork,
+    ProgramWork,
+    TextureWork,
+)
 from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import AttilaConfig, CommandConfig
 
@@ -295,12 +304,15 @@ class FramePlan:
     clear_color: int
     clear_depth: int
     program_address: int
+    """Address of the first program; each begins a page."""
     programs: tuple[int, ...]
     """Bytes of each program, in the order in which they are loaded."""
     uploaded: int
     """Bytes uploaded, programs included."""
     before: Contents | None = None
     """Buffers left by the draws before these; None where these are all."""
+    written: tuple[tuple[int, int], ...] = ()
+    """Transactions of the uploads before the first draw: cycle in which the write begins, and address (formula)."""
 
 
 def plan_frame(work: AttilaWork, config: AttilaConfig) -> FramePlan:
@@ -320,7 +332,25 @@ def plan_frame(work: AttilaWork, config: AttilaConfig) -> FramePlan:
         programs=programs,
         uploaded=sum(each.size for each in work.uploads) + sum(programs),
         before=contents(work),
+        written=tuple(_upload_writes(work, config, draws)),
     )
+
+
+_AHEAD = 4
+"""Cycles by which the last write of an upload begins before the upload ends, as recorded reads of programs show."""
+
+
+def _upload_writes(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> Iterator[tuple[int, int]]:
+    """Yield the transactions of the uploads before the first draw."""
+    if not draws:
+        return
+    arrays = [(each.address, each.size) for each in work.uploads if each.draw == work.draws[0].number]
+    arrays += zip(count(work.end_address, PAGE_BYTES), _programs(draws[0], config.command))
+    cycle = sum(cycles for kind, cycles in _steps(work, config, draws[:1]) if kind == "ready") - _AHEAD
+    for address, size in arrays:
+        for at in range(0, size, TRANSACTION_BYTES):
+            cycle += -(-min(TRANSACTION_BYTES, size - at) // config.memory.command_bus)
+            yield cycle, address + at
 
 
 def _programs(draw: DrawPlan, command: CommandConfig) -> list[int]:
@@ -341,13 +371,16 @@ def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) 
     steps: list[Step] = []
     for draw in draws:
         cold = not draw.number and work.before is None
+        uploads = [upload for upload in work.uploads if upload.draw == work.draws[draw.number].number]
         if cold:
             ready = command.ready_cycles + draw.first_textures * command.texture_cycles
+            ready += max(0, draw.first_textures - 1) * command.further_cycles
+            ready += (len(uploads) - len({upload.name for upload in uploads})) * command.level_cycles
+            ready += max(0, len(draw.attributes) - 2) * command.attribute_cycles
             ready += command.index_cycles if draw.index_bytes else 0
             steps.append(("ready", ready + draw.tests * command.test_cycles + draw.blends * command.blend_cycles))
-        uploads = [upload.size for upload in work.uploads if upload.draw == work.draws[draw.number].number]
         programs = _programs(draw, command)
-        cycles = sum(_upload_cycles(size, width) for size in (*uploads, *programs))
+        cycles = sum(_upload_cycles(size, width) for size in (*(upload.size for upload in uploads), *programs))
         if cycles:
             steps.append(("write", cycles))
         steps += [("read", size) for size in programs]

@@ -329,8 +329,8 @@ class ShaderState(GpuBoxState):
     leaving: int = -1
     writes: dict[int, int] = field(default_factory=dict)
     """Number of results written in each cycle."""
-    accesses: deque[tuple[int, int]] = field(default_factory=deque)
-    """Waiting texture reads: slot, number of the read in the program."""
+    accesses: deque[tuple[int, int, int]] = field(default_factory=deque)
+    """Waiting texture reads: slot, number of the read in the program, the cycle of its execution."""
     next_unit: int = 0
     unit_requests: int = 0
     ready_groups: int = 0
@@ -588,7 +588,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         if texture:
             s.tickets[s.next_unit] -= threads
             slot.waits_texture = True
-            s.accesses.append((slot.number, instruction.texture))
+            s.accesses.append((slot.number, instruction.texture, cycle))
         if instruction.is_end:
             slot.ended = True
             executed["EndCommands"] += threads
@@ -604,9 +604,9 @@ class UnifiedShader(GpuBox[ShaderState]):
         s, executed, texture = self.state, self.state.executed, self._texture
         for _ in range(texture.request_rate):
             if s.accesses:
-                number, read = s.accesses.popleft()
+                number, read, began = s.accesses.popleft()
                 _, draw, quad, _ = s.slots[number].group
-                self._requests[s.next_unit].send(cycle, (number, draw, quad, read))
+                self._requests[s.next_unit].send(cycle, (number, draw, quad, read, began))
                 s.unit_requests += 1
                 executed["TextureRequests"] += 1
             elif s.unit_requests >= texture.request_group:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from attila_bridge.function.layout import SCAN_TILE, TILE
-from attila_bridge.function.work import AttilaWork
+from attila_bridge.function.work import PAGE_BYTES, AttilaWork
 from attila_bridge.statistics import Counts, counts_of
 from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import PAPER, AttilaConfig
@@ -120,7 +120,7 @@ def upload_statistics(work: AttilaWork, boxes: Boxes) -> dict[str, int]:
     address = boxes.frame.program_address
     for size in boxes.frame.programs:
         arrays.append((address, size))
-        address += -(-size // TRANSACTION_BYTES) * TRANSACTION_BYTES
+        address += -(-size // PAGE_BYTES) * PAGE_BYTES
     for address, size in arrays:
         for at in range(0, size, TRANSACTION_BYTES):
             channel = f"{(address + at) // memory.interleave % memory.channels:02}_MC"

@@ -229,7 +229,7 @@ class StreamerLoader(GpuBox[StreamerLoaderState]):
         return StreamerLoaderState(counts, tags, fill)
 
     def why_blocked(self) -> str | None:
-        """Its vertices have to leave."""
+        """Return what a vertex waits for: its attributes or the shaders."""
         s = self.state
         return "waits for attributes or the shaders" if s.fetching or s.reading or s.loaded else None
 

@@ -60,7 +60,7 @@ class TexturePipelineState(GpuBoxState):
     tags: Tags
     fill: LineFill
     tickets: int = 0
-    requests: deque[tuple[int, int, int, int]] = field(default_factory=deque)
+    requests: deque[tuple[int, int, int, int, int]] = field(default_factory=deque)
     accesses: dict[int, _Access] = field(default_factory=dict)
     number: int = 0
     addressing: deque[int] = field(default_factory=deque)
@@ -262,7 +262,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
 
     def _accept(self, cycle: Cycle) -> None:
         s = self.state
-        slot, draw, quad, read = s.requests.popleft()
+        slot, draw, quad, read, began = s.requests.popleft()
         plan = self.draws[draw].reads[read]
         place = plan.place.get(quad, -1)
         steps = plan.samples[place] if place >= 0 else ((((0, 16),),),)
@@ -272,7 +272,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         counts["MipsSampled1" if len(steps[0]) == 1 else "MipsSampled2"] += 1
         counts[f"HistoAnisoRatio{len(steps):02}" if len(steps) > 1 else "HistoAnisoRatioNoAniso"] += 1
         counts[f"HistoBilinears{min(32, sum(map(len, steps))):02}"] += 1
-        s.accesses[number] = _Access(slot, [_Sample(number, each) for each in steps], cycle)
+        s.accesses[number] = _Access(slot, [_Sample(number, each) for each in steps], began)
         s.addressing.append(number)
 
     # --- stages --------------------------------------------------------------------------------------------------

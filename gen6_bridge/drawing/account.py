@@ -136,16 +136,18 @@ def left_out(account: FrameAccount) -> Iterator[FreeWork]:
     fixed, config = "a fixed function of the machine that is not modelled", account.config
     if not account.vertices:
         why = "the application's; render --projection eus executes them"
-        yield FreeWork("camera and light", Bound.OPEN, why, of=(Work.VERTICES,))
-    yield FreeWork("set-up, coverage, depth, stencil", Bound.OPEN, fixed, of=(Work.SETUP, Work.COVERAGE, Work.TESTS))
+        yield FreeWork("camera and light", "PF501", Bound.OPEN, why, of=(Work.VERTICES,))
+    yield FreeWork(
+        "set-up, coverage, depth, stencil", "PF501", Bound.OPEN, fixed, of=(Work.SETUP, Work.COVERAGE, Work.TESTS)
+    )
     if account.traffic["texels"]:
         why = f"{fixed}; threads wait for the answer as if every texel were in its cache"
-        yield FreeWork("filter of the sampler", Bound.OPEN, why, of=(Work.TEXELS,))
-    yield FreeWork("blending, rounding of colours", Bound.OPEN, fixed, of=(Work.BLENDING,))
+        yield FreeWork("filter of the sampler", "PF501", Bound.OPEN, why, of=(Work.TEXELS,))
+    yield FreeWork("blending, rounding of colours", "PF501", Bound.OPEN, fixed, of=(Work.BLENDING,))
     if served := account.served[RENDER_CACHE]:
         why = f"the render cache is held {config.render_busy} cycles by each write, a guess; no thread waits"
         held = constants_of(config, named(["render_busy"]))
-        yield FreeWork("writes of pixels", Bound.FLOOR, why, served, (Work.OUTPUT,), held)
+        yield FreeWork("writes of pixels", "PF501", Bound.FLOOR, why, served, (Work.OUTPUT,), held)
     why = "of targets and texels; caches of instructions alone are timed"
-    yield FreeWork("memory", Bound.OPEN, why, of=(Work.MEMORY, Work.OUTPUT))
-    yield FreeWork("commands and state", Bound.OPEN, "no driver is here", of=(Work.COMMANDS,))
+    yield FreeWork("memory", "PF501", Bound.OPEN, why, of=(Work.MEMORY, Work.OUTPUT))
+    yield FreeWork("commands and state", "PF501", Bound.OPEN, "no driver is here", of=(Work.COMMANDS,))

@@ -36,6 +36,7 @@ from gen6_bridge.isa.execution import FloatRules
 from gen6_bridge.time import EU_MHZ, CarriedStep, EuConfig, ThreadTraces
 from gen6_bridge.unit import ExecutionUnit, Request
 from gen6_bridge.unit.messages import RENDER_CACHE, SAMPLER, looked_at, texels
+from pixelflow.caveats import coded
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.drawing import (
     Blend,
@@ -195,7 +196,7 @@ def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
     subspans = f"of {channels} channels, up to {channels // 4} subspans of one triangle each"
     facts = [
         ("threads", f"{account.threads:,} {subspans}"),
-        ("fixed functions", "coverage, tests, filter, blending and the rounding of colours take no cycles here"),
+        ("not counted", coded("coverage, tests, filter, blending, rounding", "PF501")),
     ]
     if served := account.served[RENDER_CACHE]:
         text = f"held for {served:,} cycles by writes of pixels (a guess), which no thread waits for: not in the cycles"

@@ -13,24 +13,8 @@ from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
-from gen6_bridge.isa.encoding import (
-    CALL_FIELDS,
-    FLAG_THREE,
-    INSTRUCTION_BITS,
-    JUMP_FIELDS,
-    OPCODE,
-    TARGETS_FIELDS,
-    ControlsKind,
-    DestinationKind,
-    JumpOffsetKind,
-    MessageKind,
-    SourceKind,
-    TargetsKind,
-    ThreeDestinationKind,
-    ThreeSourceKind,
-    WordKind,
-    read_field,
-)
+from gen6_bridge.isa import encoding
+from gen6_bridge.isa.assembly_text import TextShape, instruction_text
 from gen6_bridge.isa.execution import CHANNELS, Execution, FloatRules, Span, spans_of
 from gen6_bridge.isa.operands import (
     REGISTER_BYTES,
@@ -43,7 +27,6 @@ from gen6_bridge.isa.operands import (
     Source,
     SourceRegion,
 )
-from gen6_bridge.isa.text import TextShape, instruction_text
 from pixelflow.simd.errors import InputError, InternalError, MachineFault
 from pixelflow.simd.isa.declare import Declaration, Declares, Flow, Instruction, InstructionSet, Step
 from pixelflow.simd.isa.encoding import EncodingError, Layout
@@ -52,7 +35,7 @@ from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.lanes.numbers import NumberAlgebra
 from pixelflow.simd.units import Standing
 
-INSTRUCTION_WORDS = INSTRUCTION_BITS // 32
+INSTRUCTION_WORDS = encoding.INSTRUCTION_BITS // 32
 _WORD = 0xFFFFFFFF
 Meaning = TypeVar("Meaning", bound=Callable[..., None])
 
@@ -105,7 +88,7 @@ class EuDeclaration(Declaration):
     @cached_property
     def three(self) -> bool:
         """True if it has three sources."""
-        return any(isinstance(spec.kind, ThreeSourceKind) for spec in self.operands)
+        return any(isinstance(spec.kind, encoding.ThreeSourceKind) for spec in self.operands)
 
     @cached_property
     def synopsis(self) -> str:
@@ -114,9 +97,9 @@ class EuDeclaration(Declaration):
         return f"{self.mnemonic}[.sat][.cond] (size) {names}".rstrip()
 
     @cached_property
-    def kinds(self) -> tuple[WordKind[Operand], ...]:
+    def kinds(self) -> tuple[encoding.WordKind[Operand], ...]:
         """The kinds of its operands, each of which reads and writes the whole word."""
-        return tuple(spec.kind for spec in self.operands if isinstance(spec.kind, WordKind))
+        return tuple(spec.kind for spec in self.operands if isinstance(spec.kind, encoding.WordKind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +182,8 @@ class EuInstruction(Instruction):
     def text(self, name: Callable[[OperandSpec, int], str] | None = None) -> str:
         """Return the text of the public disassembler."""
         three = self.declaration.three
-        destination: WordKind[EuDestination] = _THREE_DESTINATION if three else _DESTINATION
-        sources: Sequence[SourceKind | ThreeSourceKind] = _THREE_SOURCES if three else _SOURCES
+        destination: encoding.WordKind[EuDestination] = _THREE_DESTINATION if three else _DESTINATION
+        sources: Sequence[encoding.SourceKind | encoding.ThreeSourceKind] = _THREE_SOURCES if three else _SOURCES
         return instruction_text(self.whole, self.declaration.shape, self.controls, destination, sources)
 
 
@@ -233,11 +216,11 @@ class EuInstructionSet(InstructionSet[EuDeclaration]):
 
     def decode_whole(self, whole: int) -> EuInstruction:
         """Return the instruction of 128 bits; raises ValueError for undefined ones."""
-        opcode = read_field(whole, OPCODE)
+        opcode = encoding.read_field(whole, encoding.OPCODE)
         declaration = self._by_opcode.get(opcode)
         if declaration is None:
             raise ValueError(f"opcode {opcode} is not an instruction")
-        operands, taken = [], OPCODE.mask
+        operands, taken = [], encoding.OPCODE.mask
         for spec, kind in zip(declaration.operands, declaration.kinds, strict=True):
             try:
                 operand, claimed = kind.read(whole)
@@ -255,24 +238,24 @@ class EuInstructionSet(InstructionSet[EuDeclaration]):
 
 INSTRUCTIONS = EuInstructionSet("gen6_bridge.isa", kind=EuDeclaration, unit=EuUnit.FPU)
 
-_DESTINATION = DestinationKind()
-_SOURCES = (SourceKind(0), SourceKind(1))
-_THREE_DESTINATION = ThreeDestinationKind()
-_THREE_SOURCES = tuple(ThreeSourceKind(position) for position in range(3))
+_DESTINATION = encoding.DestinationKind()
+_SOURCES = (encoding.SourceKind(0), encoding.SourceKind(1))
+_THREE_DESTINATION = encoding.ThreeDestinationKind()
+_THREE_SOURCES = tuple(encoding.ThreeSourceKind(position) for position in range(3))
 
-CONTROLS = OperandSpec("controls", ControlsKind())
-CONTROLS_THREE = OperandSpec("controls", ControlsKind(FLAG_THREE))
+CONTROLS = OperandSpec("controls", encoding.ControlsKind())
+CONTROLS_THREE = OperandSpec("controls", encoding.ControlsKind(encoding.FLAG_THREE))
 DST = OperandSpec("dst", _DESTINATION)
 SRC0, SRC1 = (OperandSpec(f"src{position}", kind) for position, kind in enumerate(_SOURCES))
 THREE = (
     OperandSpec("dst", _THREE_DESTINATION),
     *(OperandSpec(f"src{position}", kind) for position, kind in enumerate(_THREE_SOURCES)),
 )
-JIP = OperandSpec("jip", TargetsKind(JUMP_FIELDS))
-JIP_UIP = OperandSpec("jip_uip", TargetsKind(TARGETS_FIELDS))
-CALL_TARGET = OperandSpec("jip", TargetsKind(CALL_FIELDS))
-JUMP = OperandSpec("offset", JumpOffsetKind())
-MESSAGE = OperandSpec("message", MessageKind())
+JIP = OperandSpec("jip", encoding.TargetsKind(encoding.JUMP_FIELDS))
+JIP_UIP = OperandSpec("jip_uip", encoding.TargetsKind(encoding.TARGETS_FIELDS))
+CALL_TARGET = OperandSpec("jip", encoding.TargetsKind(encoding.CALL_FIELDS))
+JUMP = OperandSpec("offset", encoding.JumpOffsetKind())
+MESSAGE = OperandSpec("message", encoding.MessageKind())
 """Operands of instructions, each with its kind."""
 
 
@@ -323,8 +306,8 @@ def declare(
     ``shape`` is the public disassembler's text, where that does not follow from the operands.
     """
     three = operands[:1] == THREE[:1]
-    sources = sum(isinstance(spec.kind, SourceKind | ThreeSourceKind) for spec in operands)
-    written = any(isinstance(spec.kind, DestinationKind | ThreeDestinationKind) for spec in operands)
+    sources = sum(isinstance(spec.kind, encoding.SourceKind | encoding.ThreeSourceKind) for spec in operands)
+    written = any(isinstance(spec.kind, encoding.DestinationKind | encoding.ThreeDestinationKind) for spec in operands)
     return INSTRUCTIONS.instruction(
         mnemonic,
         opcode,

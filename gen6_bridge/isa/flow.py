@@ -6,6 +6,7 @@ numbers of instructions. A channel that a branch leaves out waits at its pointer
 
 from __future__ import annotations
 
+from gen6_bridge.isa.assembly_text import TextShape
 from gen6_bridge.isa.declarations import (
     CALL_TARGET,
     DST,
@@ -21,7 +22,6 @@ from gen6_bridge.isa.declarations import (
 )
 from gen6_bridge.isa.execution import CHANNELS, DISPATCHED, IP, ON, PC, Execution
 from gen6_bridge.isa.operands import EuDestination, Source, SourceRegion, Targets
-from gen6_bridge.isa.text import TextShape
 from pixelflow.simd.isa.declare import Flow
 from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.units import Standing

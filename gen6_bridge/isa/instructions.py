@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
+from gen6_bridge.isa.assembly_text import TextShape
 from gen6_bridge.isa.declarations import DST, MESSAGE, SRC0, SRC1, THREE, EuFamily, EuUnit, declare, described
 from gen6_bridge.isa.execution import ACC_FLOAT, CHANNELS, Execution, elements
 from gen6_bridge.isa.integers import Integer
@@ -21,7 +22,6 @@ from gen6_bridge.isa.operands import (
     Source,
     SourceRegion,
 )
-from gen6_bridge.isa.text import TextShape
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.lanes.numbers import Elementary, NumberAlgebra, Rounding

@@ -141,8 +141,9 @@ def immediate_over_binned(bench: SceneBench, printed: Printed) -> Measured:
         rows = (f"{name} {' '.join(f'{ratio:.2f}' for ratio in each.ratios.values())}" for name, each in frames.items())
         lines.append(f"{samples} sample{'s' * (samples > 1)}: {', '.join(rows)}")
     text = f"with {', '.join(_SIZES)} of the invented bytes of bins and vertices, {'; '.join(lines)}; where depths are"
-    kept = [figures[name] for name in figures if name.startswith("depth_kept")]
-    fast = [figures[name] for name in figures if name.startswith("fast_clear")]
+    every = [each for frames in moved.values() for each in frames.values()]
+    kept = [each.immediate / each.depth_kept for each in every]
+    fast = [each.fast_clear / each.binned["given"] for each in every]
     text += f" kept {min(kept):.2f} to {max(kept):.2f}, against fast clears {min(fast):.2f} to {max(fast):.2f}"
     without = {samples: {name: frames[name] for name in _OPEN} for samples, frames in moved.items()}
     one, four = (_swept(without[samples]) for samples in _SAMPLES)

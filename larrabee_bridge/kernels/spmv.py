@@ -154,7 +154,7 @@ class _Room:
         return start
 
     def memory(self) -> ByteMemory:
-        """Return a memory that holds it all, and nothing else."""
+        """Return a memory with what was put into it."""
         memory = ByteMemory(max(self.at, LINE_BYTES))
         memory.data[0, : self.at] = np.concatenate(self.data)
         return memory

@@ -147,16 +147,20 @@ def left_out(
         *(_front(run, parts, made, config) if made else _host()),
         _light(run, parts, config),
         FreeWork(
-            "triangles off the screen", Bound.OPEN, "a frame does not say how many a scene has", of=(Work.VERTICES,)
+            "triangles off the screen",
+            "PF401",
+            Bound.OPEN,
+            "a frame does not say how many a scene has",
+            of=(Work.VERTICES,),
         ),
         *_memory(parts, config, written),
-        FreeWork("commands and state", Bound.OPEN, "no driver is here", of=(Work.COMMANDS,)),
+        FreeWork("commands and state", "PF401", Bound.OPEN, "no driver is here", of=(Work.COMMANDS,)),
     )
 
 
 def _host() -> Iterator[FreeWork]:
     why = "the host's; without --free-setup they are executed"
-    yield FreeWork("vertices, bins and planes", Bound.OPEN, why, of=(Work.VERTICES, Work.SETUP, Work.BINNING))
+    yield FreeWork("vertices, bins and planes", "PF401", Bound.OPEN, why, of=(Work.VERTICES, Work.SETUP, Work.BINNING))
 
 
 def _front(run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult], config: CoreConfig) -> Iterator[FreeWork]:
@@ -167,6 +171,7 @@ def _front(run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult], confi
     heads = _THREADS * -(-_HEAD_BYTES * tiles // LINE_BYTES)
     yield FreeWork(
         "lists of tiles, cleared",
+        "PF401",
         Bound.AT_MOST,
         f"{heads} lines a PrimSet, one after the other, each 1 + {wait}; {primsets} PrimSets, {parts} at a time",
         rounds * heads * (1 + wait),
@@ -175,7 +180,7 @@ def _front(run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult], confi
     )
     if any(front.cut for front in fronts):
         why = "put back in order, their colours: no program does it"
-        yield FreeWork("pieces of cut triangles", Bound.OPEN, why, of=(Work.VERTICES,))
+        yield FreeWork("pieces of cut triangles", "PF401", Bound.OPEN, why, of=(Work.VERTICES,))
     # Corners' positions; for each depth, three colours, and 1 / w and two texture coordinates if the draw has them.
     textured, deep = (
         any(getattr(draw.triangles, name) is not None for draw in run.frame.draws)
@@ -187,6 +192,7 @@ def _front(run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult], confi
     groups = min(sum(len(raster.planes.cycles) for raster in run.rasters), rounds * (-(-PRIMSET // LANES) + 1))
     yield FreeWork(
         "corners' values side by side",
+        "PF401",
         Bound.AT_MOST,
         f"{vectors} gathers of 16 lines and stores, {_CORNER_LINES} lines of the L2 slice: {each} for 16 triangles; "
         f"{groups} times on the core that has the most",
@@ -204,6 +210,7 @@ def _light(run: LarrabeeRun, parts: int, config: CoreConfig) -> FreeWork:
     each = operations * config.vector_latency + _LIGHT_LINES * (1 + line_wait(config))
     return FreeWork(
         "light, texture coordinates, 1 / w",
+        "PF401",
         Bound.AT_MOST,
         f"{operations} operations that wait for each other and {_LIGHT_LINES} lines of memory: {each} for 16 of "
         f"{vertices:,} vertices, {counted(parts, 'core')}, one thread of each",
@@ -216,13 +223,14 @@ def _light(run: LarrabeeRun, parts: int, config: CoreConfig) -> FreeWork:
 def _memory(parts: int, config: CoreConfig, written: int) -> Iterator[FreeWork]:
     if not config.caches:
         why = "ideal: every access hits; without --ideal-memory it is executed"
-        yield FreeWork("memory", Bound.OPEN, why, of=(Work.MEMORY, Work.FEED, Work.OUTPUT))
+        yield FreeWork("memory", "PF402", Bound.OPEN, why, of=(Work.MEMORY, Work.FEED, Work.OUTPUT))
         return
     lines = -(-written // LINE_BYTES)
     rate = config.write_line_cycles
     sizes = (*_rates(config, "write_line_cycles"), *constants_of(TrafficConfig(), named(ENTRIES), "traffic."))
     yield FreeWork(
         "lines written back",
+        "PF402",
         Bound.ABOUT,
         f"{counted(lines, 'line')} by the bytes above, {rate} cycles each, {counted(parts, 'core')}",
         -(-lines // parts) * rate,

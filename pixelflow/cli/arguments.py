@@ -198,3 +198,9 @@ def count_or_zero(text: str) -> int:
 def screen_width(text: str) -> int:
     """Parse a screen width for argparse: 20 to 1000 columns."""
     return parsed(partial(whole_number, least=20, most=1000, wanted="20 to 1000 columns"), text)
+
+
+def add_jobs_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the number of processes; ``what`` names their tasks, in the plural."""
+    text = f"processes of this machine for {what} (default: 1)"
+    parser.add_argument("--jobs", type=count, default=1, metavar="N", help=text)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from pathlib import PurePath
 from pkgutil import resolve_name
 
 from pixelflow.cli.arguments import add_config_options, add_engine_option
@@ -26,20 +25,14 @@ from pixelflow.cli.machine_values import (
     sides_of,
     ways_by_size,
 )
-from pixelflow.cli.picture_files import check_figure, check_picture, write_picture
+from pixelflow.cli.picture_files import check_picture, write_picture
 from pixelflow.cli.scene_options import add_scene_options, scene_source
-from pixelflow.cli.screen import Progress, Screen, output_file, refuse_clashes
+from pixelflow.cli.screen import Progress, Screen, refuse_clashes
 from pixelflow.config import NodeConfig
 from pixelflow.simd.commands import MachineDrawing, Told
 from pixelflow.simd.comparison import EXPLAINED, Beside, comparison_object, comparison_parts, comparison_topics
-from pixelflow.simd.comparison.comparison_figure import (
-    grid_curves,
-    pictures_of,
-    save_figure,
-    save_grid,
-    timelines_of,
-)
-from pixelflow.simd.comparison.grid import WRONG, GridPoint, grid_object, grid_parts
+from pixelflow.simd.comparison.comparison import pictures_of, timelines_of
+from pixelflow.simd.comparison.grid import WRONG, GridPoint, grid_curves, grid_object, grid_parts
 from pixelflow.simd.comparison.triangle_sizes import by_triangle_size
 from pixelflow.simd.configuration import Effective
 from pixelflow.simd.drawing import Comparison
@@ -66,7 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_sides_option(parser, machines, compared)
     add("--sizes", type=picture_sizes, metavar="WxH,...", help="draw in several sizes, which become one table")
     add("-o", "--output", metavar="FILE.png", help="write the picture")
-    add("--figure", metavar="FILE", help="draw the comparison, .png or .svg (needs matplotlib: extra plot)")
     topics = (*EXPLAINED, *_topics(machines).values(), ALL)
     add("--explain", action="append", default=[], choices=topics, metavar="TOPIC",
         help=f"explain the figures too: {listed(topics, 'or')} (repeatable)")  # fmt: skip
@@ -91,10 +83,6 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         found, besides = _compare(args, screen, effective, words, progress)
     if args.output:
         write_picture(args.output, found.sides[0].picture)
-    if args.figure:
-        with output_file(args.figure, binary=True) as stream:
-            shown = [each for each in besides.values() if each is not None]
-            save_figure(stream, PurePath(args.figure).suffix.lower()[1:], found, shown)
     return _report(args, screen, effective, words, found, besides)
 
 
@@ -103,12 +91,9 @@ def _check_outputs(args: argparse.Namespace) -> None:
         for option, given in (("--size", args.size), ("-o", args.output), ("--explain", args.explain)):
             if given:
                 raise UsageError(option, "there are several pictures with --sizes", "leave one of the two out")
-    outputs = [(option, path) for option, path in (("-o", args.output), ("--figure", args.figure)) if path]
-    refuse_clashes(outputs, [("SCENE", args.scene)])
     if args.output:
+        refuse_clashes([("-o", args.output)], [("SCENE", args.scene)])
         check_picture(args.scene, args.output)
-    if args.figure:
-        check_figure(args.figure)
 
 
 def _compare(
@@ -120,7 +105,7 @@ def _compare(
 ) -> tuple[Comparison, dict[str, Beside | None]]:
     """Return the pictures of all machines, and the topics that need further drawing, by their names in JSON.
 
-    A text has the requested topics; JSON, pages and a figure have all.
+    A text has the requested topics; JSON and pages have all.
     """
     machines = sides_of(args, words, effective.config, progress.tell)
     source = scene_source(args, screen, effective, progress, require=machines.require)
@@ -129,7 +114,7 @@ def _compare(
     here = machines.drawing
     places = {key: place for name in here for key, place in args.machines[name].beside.items()}
     told_here = {name: words[name] for name in here}
-    every = screen.format != "text" or bool(screen.html or args.figure) or ALL in args.explain
+    every = screen.format != "text" or bool(screen.html) or ALL in args.explain
     wanted = {key for key, topic in _topics(args.machines).items() if every or topic in args.explain}
     besides: dict[str, Beside | None] = {}
     if _BY_SIZE in wanted:
@@ -155,15 +140,10 @@ def _in_sizes(
         machines = sides_of(args, words, effective.config, progress.tell)
         scene = load_scene(args.scene, scene_source(args, screen, effective, progress, require=machines.require))
         points.append(GridPoint("{}x{}".format(*size), machines.compared(scene.name, scene.frame)))
-    written = []
-    if args.figure:
-        with output_file(args.figure, binary=True) as stream:
-            save_grid(stream, PurePath(args.figure).suffix.lower()[1:], points, args.scene, lines=True)
-        written = [f"wrote figure {args.figure}"]
     return Report(
         "pixelflow compare",
         (args.scene, effective.label, f"engine {args.engine}"),
-        [*grid_parts(points, "size"), *written],
+        list(grid_parts(points, "size")),
         schema="pixelflow.compare-sizes/1",
         data={
             "scene": args.scene,
@@ -189,12 +169,11 @@ def _report(
     topics = tuple(comparison_topics(found, {names[key]: each for key, each in besides.items()}))
     asked = [each.name for each in topics] if ALL in args.explain else args.explain
     missing = [f"there is nothing about {name} of this scene" for name in asked if name not in {t.name for t in topics}]
-    written = [f"wrote {name} {path}" for name, path in (("picture", args.output), ("figure", args.figure)) if path]
     options = [(name, option) for name in words for option in args.machines[name].options if option.key]
     return Report(
         "pixelflow compare",
         (args.scene, f"{width}x{height}", counted(found.triangles, "triangle"), effective.label),
-        [*comparison_parts(found), *missing, *([""] if written else []), *written],
+        [*comparison_parts(found), *missing, *(["", f"wrote picture {args.output}"] if args.output else [])],
         schema="pixelflow.compare/1",
         data={
             "scene": args.scene,

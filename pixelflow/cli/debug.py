@@ -38,8 +38,8 @@ from pixelflow.debugger import (
     find_code,
     views,
 )
+from pixelflow.debugger.debug_session import Stop, Subject
 from pixelflow.debugger.expressions import FLAGS, bytes_named
-from pixelflow.debugger.session import Stop, Subject
 from pixelflow.isa import MemoryRange, RangeForm
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS

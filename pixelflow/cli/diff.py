@@ -31,7 +31,7 @@ from pixelflow.debugger.divergence import (
 from pixelflow.node import SavedRun
 from pixelflow.node.pe_map import REGISTERS, PeValue
 from pixelflow.node.pe_report import FLAGS
-from pixelflow.observe.stats import SCHEMA as STATISTICS_SCHEMA
+from pixelflow.observe.node_statistics import SCHEMA as STATISTICS_SCHEMA
 from pixelflow.simd.arrays import parse_arrays
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.files import ARRAYS, REPORT, read_bytes, too_large

@@ -53,12 +53,12 @@ def examples_for(command: str, *without: str) -> tuple[str, ...]:
     return tuple(line for _, each in found for line in each.examples if line.startswith(f"pixelflow {command} "))
 
 
-def add_drawing_options(parser: argparse.ArgumentParser, command: str, *but: str) -> dict[str, MachineDrawing]:
-    """Add what machines take for their pictures, all ``but`` those named; absent options are None or empty.
+def add_drawing_options(parser: argparse.ArgumentParser, command: str) -> dict[str, MachineDrawing]:
+    """Add what machines take for their pictures; absent options are None or empty.
 
     Return how each machine draws that does, by name, the default one first; parsed arguments have it as ``machines``.
     """
-    known = {name: each.drawing for name, each in commands_of_machines().items() if name not in but}
+    known = {name: each.drawing for name, each in commands_of_machines().items()}
     found = {name: drawing for name, drawing in known.items() if drawing is not None}
     machines = dict(sorted(found.items(), key=lambda item: item[0] != PIXELFLOW))
     for drawing in machines.values():

@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pixelflow.cli.screen import STANDARD_STREAM, check_drawing, check_writable, output_file
+from pixelflow.cli.screen import STANDARD_STREAM, check_writable, output_file
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError
 from pixelflow.simd.report import RasterImage
 from tessellation.picture.preview import require_pillow
 from tessellation.scenes import files_of
-
-_FIGURES = (".png", ".svg")
-
 
 STILL, ANIMATED = (".png",), (".png", ".gif")
 """Endings of the files of pictures."""
@@ -34,14 +32,6 @@ def check_picture(scene: str | None, path: str, endings: Sequence[str] = STILL, 
     for file in () if scene is None else files_of(scene):
         if os.path.exists(path) and os.path.exists(file) and os.path.samefile(file, path):
             raise InputError(Fault("the scene is made of this file; it will not be overwritten", Place(path)))
-    check_writable(path)
-
-
-def check_figure(path: str) -> None:
-    """Raise UsageError, InputError or MissingPackageError where a figure could not be drawn; call it before work."""
-    if PurePath(path).suffix.lower() not in _FIGURES:
-        raise UsageError("--figure", "the figure is a .png or a .svg file")
-    check_drawing()
     check_writable(path)
 
 
@@ -63,11 +53,11 @@ def write_map(path: str, image: RasterImage) -> None:
         Image.fromarray(enlarged, "L").save(stream, format="PNG")
 
 
-def write_animation(path: str, pictures: Sequence[Picture], milliseconds: int) -> None:
-    """Write the colours of pictures as an animated PNG or GIF that runs again and again."""
+def write_animation(path: str, pictures: Sequence[NDArray[np.uint8]], milliseconds: int) -> None:
+    """Write pictures, uint8[row, column, rgb], as an animated PNG or GIF that runs again and again."""
     from PIL import Image
 
-    first, *rest = [Image.fromarray(picture.colours, "RGB") for picture in pictures]
+    first, *rest = [Image.fromarray(picture, "RGB") for picture in pictures]
     kind = "GIF" if PurePath(path).suffix.lower() == ".gif" else "PNG"
     with output_file(path, binary=True) as stream:
         first.save(stream, format=kind, save_all=True, append_images=rest, duration=milliseconds, loop=0)

@@ -21,20 +21,12 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.cli import programs
 from pixelflow.cli.about import NOT_MODELLED
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count, count_or_zero
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured
-from pixelflow.cli.programs import (
-    add_parameter_option,
-    map_view,
-    range_view,
-    read_program,
-    scene_file,
-    select_lanes,
-    target_on,
-)
 from pixelflow.cli.screen import (
     QUIET_SECONDS,
     STANDARD_STREAM,
@@ -48,19 +40,10 @@ from pixelflow.cli.screen import (
 from pixelflow.cli.watching import Watching, add_observer_options, check_display
 from pixelflow.config import NodeConfig
 from pixelflow.isa import MemoryRange, Program
-from pixelflow.node import Checkpoint, Node, Run, UntimedRun, stage_figures
+from pixelflow.node import Checkpoint, Node, Run, UntimedRun, run_report, stage_figures
 from pixelflow.node.assumptions import guesses, guesses_without_time, set_in_vain, times_set_in_vain
 from pixelflow.node.pe_map import REGISTERS, MapView
 from pixelflow.node.pe_report import FLAGS, RangeView, dump_parts, json_value, map_parts, no_map, ranges_table
-from pixelflow.node.run_report import (
-    profile_parts,
-    run_answer,
-    run_brief,
-    run_object,
-    run_parts,
-    untimed_object,
-    untimed_parts,
-)
 from pixelflow.simd.arrays import parse_arrays
 from pixelflow.simd.attendance import Attendance, Going
 from pixelflow.simd.configuration import Effective
@@ -300,12 +283,14 @@ def config_for(machine: MachineRecord[Code, Configuration], args: argparse.Names
 def code_for(machine: MachineRecord[Code, Configuration], path: str, parameters: Sequence[str]) -> Code:
     """Return what is to be run; raises UsageError for parameters of a file that takes none."""
     if machine.read is None:
-        return cast("Code", read_program(path, parameters, machine.target))  # what runs programs runs the target's
+        return cast(
+            "Code", programs.read_program(path, parameters, machine.target)
+        )  # what runs programs runs the target's
     if parameters:
         raise UsageError(f"-P {parameters[0]}", f"{machine.title} runs files without parameters")
     if path == STANDARD_STREAM:
         raise UsageError("-", f"{machine.title} takes no standard input", "name a file")
-    return machine.read(scene_file(path, machine.target))
+    return machine.read(programs.scene_file(path, machine.target))
 
 
 def _runner(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Callable[..., ProgramRun]:
@@ -451,7 +436,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_observer_options(parser)
     add_config_options(parser)
-    add_parameter_option(parser)
+    programs.add_parameter_option(parser)
     shown = parser.add_argument_group("PE state after the run")
     add = shown.add_argument
     add("--dump", action="append", choices=_DUMPS, default=[], help="print a table (repeatable)")
@@ -475,14 +460,14 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         return run_on_machine(args, screen)
     effective = configuration(args, screen)
     _check_options(args, screen)
-    program = read_program(args.program, args.parameters, target_on(effective.config))
+    program = programs.read_program(args.program, args.parameters, programs.target_on(effective.config))
     array = effective.config.array
-    lanes = select_lanes(args.pe, array) if args.pe is not None else None
+    lanes = programs.select_lanes(args.pe, array) if args.pe is not None else None
     if lanes is not None and not (args.ranges or args.output or {"memory", "registers"}.intersection(args.dump)):
         raise UsageError("--pe", "nothing is shown of single PEs", "add --range, --output, or --dump memory, registers")
-    views = [range_view(text, program) for text in args.ranges]
-    maps = [map_view(text, program) for text in args.show_map]
-    painted = None if args.picture is None else map_view(args.picture[0], program, "--picture")
+    views = [programs.range_view(text, program) for text in args.ranges]
+    maps = [programs.map_view(text, program) for text in args.show_map]
+    painted = None if args.picture is None else programs.map_view(args.picture[0], program, "--picture")
     # Without data no engine does anything, so none is worth the wait for a compiler.
     node = Node(effective.config, engine="rows" if args.timing_only else engine_of(args, screen))
     watching = Watching(args, screen, effective, args.program)
@@ -553,30 +538,32 @@ def _report(args: argparse.Namespace, effective: Effective[NodeConfig], account:
     digest, machine = account.program.sha256[:6], (effective.label, f"engine {account.engine}")
     subject = (f"{args.program} ({digest})", *machine)
     answer: list[Part] = [
-        f"{args.program}: {run_answer(account, config)}", " · ".join((f"program {digest}", *machine)),
+        f"{args.program}: {run_report.run_answer(account, config)}", " · ".join((f"program {digest}", *machine)),
     ]  # fmt: skip
     if isinstance(account, UntimedRun):
         used = guesses_without_time([account])
         return Report(
             "pixelflow run",
             subject,
-            [run_answer(account, config), *untimed_parts(account), *used.parts],
+            [run_report.run_answer(account, config), *run_report.untimed_parts(account), *used.parts],
             brief=[*answer, used.line],
             schema="pixelflow.untimed_run/1",
-            data=untimed_object(account),
+            data=run_report.untimed_object(account),
             notes=times_set_in_vain(effective),
         )
     total, expected = account.total_cycles, args.expect_cycles
     missed = expected is not None and expected != total
     used = guesses([account], config)
-    profile = [part for each in account.streams for part in profile_parts(each, f" of {each.stream.upper()}")]
+    profile = [
+        part for each in account.streams for part in run_report.profile_parts(each, f" of {each.stream.upper()}")
+    ]
     return Report(
         "pixelflow run",
         subject,
-        [*run_parts(account, config, profile=args.profile), *used.parts],
-        brief=[*answer, *run_brief(account), *(profile if args.profile else ()), "", used.line],
+        [*run_report.run_parts(account, config, profile=args.profile), *used.parts],
+        brief=[*answer, *run_report.run_brief(account), *(profile if args.profile else ()), "", used.line],
         schema="pixelflow.run/1",
-        data=run_object(account, config, profile=args.profile),
+        data=run_report.run_object(account, config, profile=args.profile),
         notes=set_in_vain([account], effective),
         figures=stage_figures([account]),
         failure=f"expected {counted(expected, 'cycle')}, the run took {number(total)}" if missed else None,

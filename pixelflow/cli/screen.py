@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, ClassVar, Literal, TypeVar, overload
 
-from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError
+from pixelflow.simd.errors import Fault, InputError, Place, UsageError
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Display
@@ -115,14 +115,6 @@ def check_page(path: str, others: Iterable[tuple[str, str]]) -> None:
         raise UsageError("--html", f"{path[:60]!r} is not an .html file", "name a file that ends in .html")
     refuse_clashes([("--html", path)], others)
     check_writable(path)
-
-
-def check_drawing() -> None:
-    """Raise MissingPackageError where matplotlib is not installed; call it before long work."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise MissingPackageError("--figure needs matplotlib, which is not installed", "plot") from None
 
 
 def refuse_overwrite(source: str, target: str | None) -> None:
@@ -273,7 +265,7 @@ class Progress:
         return self._display is not None
 
     def doing(self, text: str) -> None:
-        """Say what is being done now."""
+        """Show the current activity."""
         if self._display is None:
             self._text = text
             self._say("" if self._total is None else f", {self._done} of {self._total}")

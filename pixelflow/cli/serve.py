@@ -11,18 +11,11 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from pixelflow.cli import tessellate
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file, refuse_overwrite
-from pixelflow.cli.tessellate import (
-    add_method_options,
-    add_sampling_options,
-    check_trims,
-    load_patches,
-    method_of,
-    sample_counts,
-)
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report
 from tessellation import PatchServer, build_mesh
@@ -42,10 +35,10 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add model, sampling, clients, machine and outputs."""
-    add_sampling_options(parser)
+    tessellate.add_sampling_options(parser)
     parser.add_argument("--clients", type=count, default=4, metavar="N",
         help="nodes that take the results, at most as many as a node has modules (default: 4)")  # fmt: skip
-    add_method_options(parser)
+    tessellate.add_method_options(parser)
     # A server sends its results to the clients.
     parser.set_defaults(results="direct", gps=None, cache=None, kept=None)
     add_engine_option(parser)
@@ -58,10 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Tessellate, deliver, write the meshes, report; fails where a result misses the limits."""
     effective = configuration(args, screen)
-    method = method_of(args)
+    method = tessellate.method_of(args)
     paths = _outputs(args)
-    file = load_patches(args.patches, screen)
-    check_trims(args, file.patches)
+    file = tessellate.load_patches(args.patches, screen)
+    tessellate.check_trims(args, file.patches)
     library = library_for(args.library, file.patches, finite=method.shares_columns).name
     server = PatchServer(
         Counter(patch.degrees for patch in file.patches),
@@ -71,7 +64,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         engine=engine_of(args, screen),
         method=method,
     )
-    for patch, samples in zip(file.patches, sample_counts(args, len(file.patches)), strict=True):
+    for patch, samples in zip(file.patches, tessellate.sample_counts(args, len(file.patches)), strict=True):
         server.add(patch).mark(samples)
     server.tessellate(screen.note)
     return served_report(Served(effective, file, library, server, _write(paths, server)))

@@ -15,7 +15,7 @@ from pixelflow.cli.machine_values import configured
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file
 from pixelflow.config import NodeConfig
 from pixelflow.node import EnergyConfig, EnergyMeter
-from pixelflow.observe.stats import SCHEMA, STATISTICS, Collector, RunStatistics
+from pixelflow.observe.node_statistics import SCHEMA, STATISTICS, Collector, RunStatistics
 from pixelflow.simd.configuration import Effective
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.observe import Bus

@@ -6,9 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePath
 from pkgutil import resolve_name
-from typing import IO
 
 from pixelflow.cli.arguments import add_common_options, add_config_options, add_engine_option, count, parsed
 from pixelflow.cli.camera_options import picture_size
@@ -21,12 +19,10 @@ from pixelflow.cli.machine_values import (
     examples_for,
     sides_of,
 )
-from pixelflow.cli.picture_files import ANIMATED, check_figure, check_picture, write_animation
 from pixelflow.cli.scene_options import frame_numbers, frames_there
-from pixelflow.cli.screen import Progress, Screen, output_file
+from pixelflow.cli.screen import Progress, Screen
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.simd.commands import MachineDrawing
-from pixelflow.simd.comparison.comparison_figure import save_grid, save_sizes
 from pixelflow.simd.comparison.grid import WRONG, GridPoint, grid_object, grid_parts
 from pixelflow.simd.comparison.triangle_sizes import SIZES, Drawer, sizes_drawn, sizes_report
 from pixelflow.simd.drawing import Frame
@@ -37,7 +33,7 @@ from pixelflow.simd.units import whole_number
 from tessellation.picture import SAMPLES, SIZE, View
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.rendering.account import free_feed
-from tessellation.rendering.labour import Turning, labour_report, turn, turning_report
+from tessellation.rendering.labour import labour_report
 from tessellation.rendering.renderer import region_programs
 from tessellation.scenes import QUESTIONS, SceneSource, load_scene, prepare_scene, sized
 from tessellation.studies import (
@@ -189,21 +185,11 @@ def _compared(machines: Mapping[str, MachineDrawing]) -> list[str]:
     return [name for name, drawing in machines.items() if drawing.compared]
 
 
-def _add_machines(parser: argparse.ArgumentParser, but: str = "", default: str = "") -> None:
-    """Add the machines that draw, by default those that are compared, and a figure of them."""
-    machines = add_drawing_options(parser, "compare", *([but] if but else []))
+def _add_machines(parser: argparse.ArgumentParser, default: str = "") -> None:
+    """Add the machines that draw, by default those that are compared."""
+    machines = add_drawing_options(parser, "compare")
     add_sides_option(parser, machines, default or " and ".join(_compared(machines)))
     add_engine_option(parser)
-
-
-def _add_figure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--figure", metavar="FILE", help="draw it, .png or .svg (needs matplotlib: extra plot)")
-
-
-def _save(path: str | None, save: Callable[[IO[bytes], str], None]) -> None:
-    if path:
-        with output_file(path, binary=True) as stream:
-            save(stream, PurePath(path).suffix.lower()[1:])
 
 
 def _drawers(args: argparse.Namespace, screen: Screen, config: NodeConfig) -> dict[str, Drawer]:
@@ -217,14 +203,11 @@ def _add_options_of_machines(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--size", type=picture_size, default=_SIZE, metavar="WxH", help="pixels of each ({}x{})".format(*_SIZE)
     )
-    _add_figure(parser)
     _add_machines(parser, default="all")
 
 
 def _machines(args: argparse.Namespace, screen: Screen, progress: Progress) -> Report:
     effective = configuration(args, screen)
-    if args.figure:
-        check_figure(args.figure)
     words = chosen_options(args, screen, effective.config, list(args.machines))
     points = []
     for name in args.scenes:
@@ -239,7 +222,6 @@ def _machines(args: argparse.Namespace, screen: Screen, progress: Progress) -> R
         )
         points.append(GridPoint(name, machines.compared(name, load_scene(name, source).frame)))
     size = "{}x{}".format(*args.size)
-    _save(args.figure, partial(save_grid, points=points, title=f"scenes of {size}", lines=False))
     return Report(
         "scenes by machines",
         (size, effective.label),
@@ -257,60 +239,23 @@ def _sizes(text: str) -> tuple[int, ...]:
 def _add_options_of_sizes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=count, default=_COUNT, metavar="N",
         help=f"triangles of each size (default: {_COUNT})")  # fmt: skip
-    _add_figure(parser)
     _add_machines(parser)
 
 
 def _triangle_sizes(args: argparse.Namespace, screen: Screen, progress: Progress) -> Report:
     effective = configuration(args, screen)
-    if args.figure:
-        check_figure(args.figure)
 
     def frame(pixels: int) -> Frame:
         return Frame(*_SCREEN, (0, 0, 0), (sized(*_SCREEN, count=args.count, pixels=pixels),))
 
     rows = sizes_drawn(_drawers(args, screen, effective.config), frame, progress.tell, args.sizes)
-    _save(args.figure, partial(save_sizes, rows=rows))
     return sizes_report(rows, (effective.label,))
-
-
-# Frames drawn from instruction words, sampled by view and alike, compared with other machines.
-
-
-_SCENE, _MILLISECONDS = "turntable", 40
-
-
-def _add_options_of_turning(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scene", default=_SCENE, metavar="SCENE",
-        help=f"a scene of patches that have a tolerance, a file or a name (default: {_SCENE})")  # fmt: skip
-    parser.add_argument("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="animated picture to write: .png or .gif (needs pillow)")
-    _add_machines(parser, but=PIXELFLOW)  # its one node has drawn already
-
-
-def _turning(args: argparse.Namespace, screen: Screen, progress: Progress) -> Report:
-    config = node_of(args)
-    if args.output:
-        check_picture(args.scene, args.output, ANIMATED)
-    drawers = _drawers(args, screen, config)
-    scene = prepare_scene(args.scene, SceneSource(size=args.size, config=config, engine=args.engine))
-    if scene.sampled is None:
-        raise UsageError("--scene", f"{args.scene[:60]} has no patches with a tolerance", "give a body one")
-    chosen = frames_there(args.frames, args.scene, scene.frames)
-    sampled, view = scene.sampled, scene.view()
-    turning = Turning(args.scene, scene.view, lambda frame: sampled.seen(scene.standpoint(frame)), scene.background)
-    frames = list(turn(turning, chosen, config, drawers, engine=args.engine, tell=progress.tell))
-    report = turning_report(turning, (view.width, view.height), frames, config, chosen)
-    if args.output:
-        write_animation(args.output, [each.seen.picture for each in frames], _MILLISECONDS)
-    return report
 
 
 EXAMPLES = (
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
     "pixelflow study labour --samples 16 --gps 2",
-    "pixelflow study turning --frames 0,40 --size 64x48 --cores 2",
     "pixelflow study triangle-sizes --sizes 1,1000 --count 20 --cores 2",
     "pixelflow study machines --scenes layers --size 32x24 --machine gen6",
     *examples_for("study", PIXELFLOW),
@@ -333,13 +278,6 @@ _STUDIES = {
             "points, projected points or instruction words from the EMCs, side by side (about 20 s)",
             _labour,
             add_options=_add_options_of_labour,
-        ),
-        Study(
-            "turning",
-            "frames of a moving camera from instruction words of the EMCs, compared with another machine (ten minutes)",
-            _turning,
-            (StudyAxis("frames", (), "N", "its frames, 0,10,20 or 0-59", frame_numbers),),
-            _add_options_of_turning,
         ),
         Study(
             "triangle-sizes",

@@ -4,7 +4,7 @@
 param.NAME for a `param` of the source. VALUES is a list (4,8,16), a range with both ends (2:6, 4:16:4), or both.
 
 The table is written while the sweep runs, and the same command continues an interrupted sweep. It has the same
-content whatever --jobs and --scheduler are. A point that fails is a row with its exit code and error.
+content whatever --jobs is. A point that fails is a row with its exit code and error.
 """
 
 from __future__ import annotations
@@ -15,57 +15,29 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pixelflow.cli.arguments import Parser, add_common_options, add_config_options, count
+from pixelflow.cli import sweep_table
+from pixelflow.cli.arguments import Parser, add_common_options, add_config_options, add_jobs_option, count
 from pixelflow.cli.programs import read_program, target_on
 from pixelflow.cli.registry import COMMANDS
 from pixelflow.cli.run import limit_of
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
-from pixelflow.cli.sweep_table import (
-    BEHIND,
-    COLUMNS,
-    CYCLES,
-    POINT,
-    Axis,
-    Cell,
-    Grid,
-    Point,
-    Refused,
-    Row,
-    RunPoint,
-    SweepTable,
-    TessellatePoint,
-    axis_of,
-    check_table_name,
-    curves_of,
-    lines_of,
-    measured,
-    option_name,
-    written_as,
-)
 from pixelflow.cli.tessellate import PATCHES_HELP, method_of, sample_counts
-from pixelflow.cli.worker_options import add_worker_options, workers_of
 from pixelflow.config import NodeConfig, load_config, override_faults
 from pixelflow.simd.configuration import Value
 from pixelflow.simd.errors import (
     Fault,
     InputError,
-    MissingPackageError,
     Place,
     SimulatorError,
     UsageError,
     must_be,
-    nearest,
 )
 from pixelflow.simd.report import Column, Part, Report, Shown, Table, counted, number
 from pixelflow.simd.workers import WorkerLost, WorkerPool
 from tessellation import load
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SWEPT = {
     "run": ("engine", "max-cycles"),
@@ -93,19 +65,19 @@ class Subject:
         if args.subject == "tessellate":
             self._patches = load(args.source).patches
 
-    def grid(self) -> Grid:
+    def grid(self) -> sweep_table.Grid:
         """Return the grid of the axes; raises UsageError for one that cannot be read."""
         options = [action for action in self._parser.declared if action.option_strings]
-        swept = [action for action in options if option_name(action) in SWEPT[self._args.subject]]
-        axes: list[Axis] = []
+        swept = [action for action in options if sweep_table.option_name(action) in SWEPT[self._args.subject]]
+        axes: list[sweep_table.Axis] = []
         for text in self._args.axes:
-            axis = axis_of(text, swept, parameters=self._args.subject == "run")
+            axis = sweep_table.axis_of(text, swept, parameters=self._args.subject == "run")
             if axis.name in (each.name for each in axes):
                 raise UsageError(f"--set {text}", f"{axis.name} is an axis already", "give all its values in one --set")
             axes.append(axis)
-        return Grid(tuple(axes))
+        return sweep_table.Grid(tuple(axes))
 
-    def check(self, grid: Grid) -> None:
+    def check(self, grid: sweep_table.Grid) -> None:
         """Refuse values that are wrong whatever the others are, and a program that is wrong in all points.
 
         Raises UsageError or InputError, or ends the program as its parser does.
@@ -119,7 +91,7 @@ class Subject:
         if self._args.subject == "run" and not differs:
             self._program((), self._config)
 
-    def point(self, words: list[str]) -> Point:
+    def point(self, words: list[str]) -> sweep_table.Point:
         """Return the point of a command line; contradicting options make a point that fails."""
         chosen = self._parser.parse_args([self._args.source, *words])
         try:
@@ -128,15 +100,17 @@ class Subject:
                 return self._run_point(chosen, config)
             return self._tessellate_point(chosen, config)
         except SimulatorError as error:
-            return Refused.by(error, self._args.subject)
+            return sweep_table.Refused.by(error, self._args.subject)
 
-    def _run_point(self, chosen: argparse.Namespace, config: NodeConfig) -> RunPoint:
+    def _run_point(self, chosen: argparse.Namespace, config: NodeConfig) -> sweep_table.RunPoint:
         program = self._program(tuple(chosen.parameters), config)
-        return RunPoint(program, config, chosen.engine, limit_of(chosen), not self._args.timing_only)
+        return sweep_table.RunPoint(program, config, chosen.engine, limit_of(chosen), not self._args.timing_only)
 
-    def _tessellate_point(self, chosen: argparse.Namespace, config: NodeConfig) -> TessellatePoint:
+    def _tessellate_point(self, chosen: argparse.Namespace, config: NodeConfig) -> sweep_table.TessellatePoint:
         counts = tuple(sample_counts(chosen, len(self._patches)))
-        return TessellatePoint(self._patches, counts, config, chosen.engine, chosen.library, method_of(chosen))
+        return sweep_table.TessellatePoint(
+            self._patches, counts, config, chosen.engine, chosen.library, method_of(chosen)
+        )
 
     def _program(self, parameters: tuple[str, ...], config: NodeConfig) -> str:
         """Return the object file of the program with these parameters."""
@@ -183,7 +157,7 @@ def _add_sweep_options(parser: argparse.ArgumentParser, subject: str) -> None:
         help=f"an axis of the grid (repeatable): a configuration key, or {', '.join(SWEPT[subject])}")  # fmt: skip
     add("--out", default=STANDARD_STREAM, metavar="FILE",
         help="table: .csv; an existing one is continued (default: on standard output)")  # fmt: skip
-    add_worker_options(parser, "points")
+    add_jobs_option(parser, "points")
     add("--shard", metavar="I/N", type=_shard, default=(1, 1),
         help="measure every N-th point only, from the I-th on (1 <= I <= N)")  # fmt: skip
     add("--timing", action="store_true", help="add a column `seconds`: the wall time of the point")
@@ -193,7 +167,6 @@ def _add_sweep_options(parser: argparse.ArgumentParser, subject: str) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Measure the points that the table lacks; exit code 1 where a point of this shard failed."""
     _check_options(args)
-    workers = workers_of(args)
     subject = Subject(args)
     grid = subject.grid()
     screen.note(f"sweep: {counted(len(grid), 'point')}: {grid}")
@@ -207,7 +180,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     try:
         with Progress(screen, len(mine)) as progress:
             progress.doing("measuring points")
-            table = _measured(args, subject, grid, mine, workers, screen.note, progress.step)
+            table = _measured(args, subject, grid, mine, WorkerPool(args.jobs), screen.note, progress.step)
     except (KeyboardInterrupt, WorkerLost):
         if args.out != STANDARD_STREAM:
             screen.note(f"the finished points are in {args.out}; the same command continues from there")
@@ -226,24 +199,24 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
 def _measured(
     args: argparse.Namespace,
     subject: Subject,
-    grid: Grid,
+    grid: sweep_table.Grid,
     mine: Sequence[int],
     workers: WorkerPool,
     note: Callable[[str], None],
     step: Callable[[], None],
-) -> SweepTable:
+) -> sweep_table.SweepTable:
     """Return the table of a grid, in which points of ``mine`` that it lacked were measured."""
     values = list(grid.points())
     points = [subject.point(grid.words(each)) for each in values]
-    columns = [*(axis.name for axis in grid.axes), *COLUMNS[args.subject], "exit_code", "error"]
-    table = SweepTable(args.out, columns + ["seconds"] * args.timing)
+    columns = [*(axis.name for axis in grid.axes), *sweep_table.COLUMNS[args.subject], "exit_code", "error"]
+    table = sweep_table.SweepTable(args.out, columns + ["seconds"] * args.timing)
     with table.open([{**each, **point.identity} for each, point in zip(values, points, strict=True)]):
         missing = {number: points[number - 1] for number in mine if number not in table}
         if len(missing) < len(mine):
             note(f"{args.out} has {number(len(mine) - len(missing))} of {counted(len(mine), 'point')} already")
             for _ in range(len(mine) - len(missing)):
                 step()
-        with contextlib.closing(measured(missing, workers)) as finished:
+        with contextlib.closing(sweep_table.measured(missing, workers)) as finished:
             for at, row, seconds in finished:
                 table.add(at, {**values[at - 1], **row, "seconds": round(seconds, 3)})
                 step()
@@ -255,7 +228,7 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UsageError("--set engine", "a run without PE data uses no engine", "leave out --timing-only")
     if args.source == STANDARD_STREAM:
         raise UsageError(STANDARD_STREAM, "a sweep reads its source more than once", "name a file")
-    check_table_name(args.out)
+    sweep_table.check_table_name(args.out)
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -277,11 +250,13 @@ _DIGITS = 8
 class Sweep(Shown):
     """The rows of a grid: the values of each point and its measurements, in the order of the grid."""
 
-    def __init__(self, kind: str, source: str, axes: Sequence[Axis], table: SweepTable, points: int) -> None:
+    def __init__(
+        self, kind: str, source: str, axes: Sequence[sweep_table.Axis], table: sweep_table.SweepTable, points: int
+    ) -> None:
         self.kind, self.source, self.rows = kind, source, tuple(table.rows)
         self.axes = tuple(axis.name for axis in axes)
-        measures = [name for name in table.columns if name not in (*self.axes, POINT, *BEHIND)]
-        self.columns = (*self.axes, *measures, *(name for name in BEHIND if name in table.columns))
+        measures = [name for name in table.columns if name not in (*self.axes, sweep_table.POINT, *sweep_table.BEHIND)]
+        self.columns = (*self.axes, *measures, *(name for name in sweep_table.BEHIND if name in table.columns))
         """Axes, measurements, then version and hashes."""
         self._points = points
 
@@ -293,7 +268,7 @@ class Sweep(Shown):
         return len(self.rows)
 
     @property
-    def failed(self) -> tuple[Row, ...]:
+    def failed(self) -> tuple[sweep_table.Row, ...]:
         """The rows of points that failed."""
         return tuple(row for row in self.rows if row["exit_code"])
 
@@ -319,52 +294,27 @@ class Sweep(Shown):
     def _report(self, title: str, about: Sequence[str], most: int) -> Report:
         """Return the columns that differ between points; the text below has the others."""
         alike = [name for name in self.columns if len({row[name] for row in self.rows}) == 1]
-        columns = [name for name in self.columns if name in (*self.axes, CYCLES) or name not in alike]
+        columns = [name for name in self.columns if name in (*self.axes, sweep_table.CYCLES) or name not in alike]
         same = [(name, _read(name, self.rows[0][name])) for name in alike if name not in columns]
         left = len(self) - most
         parts: list[Part] = [self._table(columns, self.rows[:most])]
         parts += [f"and {counted(left, 'point')} more"] if left > 0 else []
         texts = [f"{name} {number(cell) if type(cell) is int else cell}" for name, cell in same if cell]
         parts += ["", f"the same in all points: {', '.join(texts)}"] if texts else []
-        return Report(title, tuple(about), results=parts, figures=curves_of(self.rows, self.axes))
+        return Report(title, tuple(about), results=parts, figures=sweep_table.curves_of(self.rows, self.axes))
 
-    def plot(self, x: str | None = None, y: str = "run.cycles") -> Figure:
-        """Return a figure of one column against an axis, a line for each combination of the others.
-
-        Raises InputError for a column that is not there, MissingPackageError without matplotlib.
-        """
-        x = self.axes[0] if x is None else x
-        for name in (x, y):
-            if name not in self.columns:
-                close = nearest(name, self.columns)
-                hint = f"did you mean {close}?" if close else f"columns: {', '.join(self.columns)}"
-                raise InputError(Fault(f"there is no column {name!r}", hint=hint))
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingPackageError("a plot needs matplotlib, which is not installed", "plot") from None
-        lines = lines_of(self.rows, self.axes, x, y)
-        figure = Figure(figsize=(5, 3), layout="constrained")
-        axes = figure.subplots()
-        for label, points in lines.items():
-            axes.plot(*zip(*points, strict=True), marker="o", label=label or None)
-        axes.set(xlabel=x, ylabel=y)
-        if len(self.axes) > 1:
-            axes.legend()
-        return figure
-
-    def _table(self, names: Sequence[str], rows: Sequence[Row], key: str = "") -> Table:
+    def _table(self, names: Sequence[str], rows: Sequence[sweep_table.Row], key: str = "") -> Table:
         kinds = [number if all(isinstance(row[name], int | None) for row in rows) else str for name in names]
         columns = [
-            Column(name, kind, name, fixed=name in (*self.axes, *BEHIND))
+            Column(name, kind, name, fixed=name in (*self.axes, *sweep_table.BEHIND))
             for name, kind in zip(names, kinds, strict=True)
         ]
         return Table(columns, [[_read(name, row[name]) for name in names] for row in rows], key=key)
 
 
-def _read(name: str, cell: Cell) -> Cell:
+def _read(name: str, cell: sweep_table.Cell) -> sweep_table.Cell:
     """Return a cell as people read it: of a hash its first digits."""
-    return cell[:_DIGITS] if name in BEHIND and isinstance(cell, str) else cell
+    return cell[:_DIGITS] if name in sweep_table.BEHIND and isinstance(cell, str) else cell
 
 
 def sweep(
@@ -385,8 +335,8 @@ def sweep(
     """
     if not isinstance(axes, Mapping) or not axes:
         raise InputError(Fault("a sweep needs axes", hint='example: {"samples": (4, 8, 16)}'))
-    if kind not in COLUMNS:
-        raise InputError(Fault(f"{kind!r} cannot be swept", hint=f"allowed: {', '.join(COLUMNS)}"))
+    if kind not in sweep_table.COLUMNS:
+        raise InputError(Fault(f"{kind!r} cannot be swept", hint=f"allowed: {', '.join(sweep_table.COLUMNS)}"))
     what = "a program" if kind == "run" else "a model"
     must_be(source, (str, Path), f"the name of {what}'s file", "each point reads it again, so it must be a file")
     if isinstance(options, str):
@@ -394,7 +344,7 @@ def sweep(
     must_be(jobs, int, "a number of processes")
     words = [str(kind), str(source), *map(str, options)]
     for name, values in axes.items():
-        words += ["--set", f"{name}={','.join(map(written_as, _several(name, values)))}"]
+        words += ["--set", f"{name}={','.join(map(sweep_table.written_as, _several(name, values)))}"]
     parser = Parser(prog="sweep")
     add_arguments(parser)
     messages = io.StringIO()

@@ -18,9 +18,9 @@ from pathlib import Path, PurePath
 from time import perf_counter
 from typing import Protocol
 
+from microcode import places as files
 from pixelflow import __version__
 from pixelflow.cli.screen import STANDARD_STREAM, check_writable, output_file, write_stdout
-from pixelflow.cli.worker_options import library_sha256
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
@@ -294,6 +294,16 @@ class TessellatePoint:
         }
 
 
+@lru_cache(maxsize=1)
+def library_sha256() -> str:
+    """Return a hash of all sources of the microcode library here: names, lengths and contents."""
+    seen = hashlib.sha256()
+    for path in sorted(files.LIBRARY.rglob("*.mc"), key=lambda path: path.relative_to(files.LIBRARY).as_posix()):
+        content = path.read_bytes()
+        seen.update(f"{path.relative_to(files.LIBRARY).as_posix()} {len(content)}\n".encode() + content)
+    return seen.hexdigest()
+
+
 @lru_cache(maxsize=16)
 def _program(text: str) -> Program:
     return Program.from_json(text)
@@ -397,16 +407,11 @@ class SweepTable:
         self._path, self.columns = path, (POINT, *columns)
         self._head = _csv_line(self.columns)
         self._lines: dict[int, str] = {}
-        self._failed: set[int] = set()
         self._in_order = True
         self._file: FileIO | None = None
 
     def __contains__(self, point: int) -> bool:
         return point in self._lines
-
-    def failed(self, points: Sequence[int]) -> int:
-        """Return how many of these points have an exit code that is not 0."""
-        return len(self._failed.intersection(points))
 
     @contextlib.contextmanager
     def open(self, known: Sequence[Row]) -> Iterator[None]:
@@ -441,8 +446,6 @@ class SweepTable:
             self._append(self._file, line.encode("utf-8"))
         self._in_order = self._in_order and point > max(self._lines, default=0)
         self._lines[point] = line
-        if row["exit_code"]:
-            self._failed.add(point)
 
     def _appending(self) -> FileIO:
         """Open the file without a buffer, whose rest would be written when nothing more can be."""
@@ -499,8 +502,6 @@ class SweepTable:
             except ValueError as error:
                 raise self._refusal(number, str(error)) from None
             self._lines[point] = line
-            if cells["exit_code"] != "0":
-                self._failed.add(point)
 
     def _existing(self) -> str:
         if not Path(self._path).exists():
@@ -541,23 +542,21 @@ CYCLES = "run.cycles"
 """The column that a sweep is most often made for."""
 
 
-def lines_of(
-    rows: Sequence[Mapping[str, Json]], axes: Sequence[str], x: str, y: str
-) -> dict[str, list[tuple[Json, Json]]]:
-    """Return the points (x, y) of each line by what its other axes are; rows without a value are left out."""
+def _lines_of(rows: Sequence[Mapping[str, Json]], axes: Sequence[str], x: str) -> dict[str, list[tuple[Json, Json]]]:
+    """Return the points (x, cycles) of each line by what its other axes are; rows without cycles are left out."""
     others = [name for name in axes if name != x]
     lines: dict[str, list[tuple[Json, Json]]] = {}
     for row in rows:
-        if row.get(y) not in (None, ""):
+        if row.get(CYCLES) not in (None, ""):
             label = ", ".join(f"{name} = {written_as(row[name])}" for name in others)
-            lines.setdefault(label, []).append((row[x], row[y]))
+            lines.setdefault(label, []).append((row[x], row[CYCLES]))
     return lines
 
 
 def curves_of(rows: Sequence[Mapping[str, Json]], axes: Sequence[str]) -> tuple[Curves, ...]:
     """Return the cycles against the first axis of numbers; nothing without one, or of more lines than one reads."""
     for x in axes:
-        lines = lines_of(rows, axes, x, CYCLES)
+        lines = _lines_of(rows, axes, x)
         points = [value for line in lines.values() for point in line for value in point]
         if points and len(lines) <= _MOST_LINES and all(_is_number(value) for value in points):
             drawn = [(label, [(float(x), float(y)) for x, y in line]) for label, line in lines.items()]  # type: ignore[arg-type] # all are numbers

@@ -8,7 +8,7 @@ what they are declared to take, and SDRAM accesses from the times of the devices
 instruction words are there at once. With --strict all of these fail. The programs' results are computed too, and wrong
 ones make the exit code 1; --timing-only leaves them out.
 
-Claims can be shared out: --jobs processes, or the workers of a Dask cluster, give the same report.
+Several processes (--jobs) give the same report.
 
 With the name of another machine as the first TABLE, or as --machine, what the paper on it claims is verified.
 """
@@ -20,17 +20,15 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from pathlib import PurePath
 from secrets import token_hex
 from typing import cast
 
+from pixelflow.cli.arguments import add_jobs_option
 from pixelflow.cli.machine_values import PIXELFLOW, examples_for
-from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen, check_drawing, check_writable, output_file
+from pixelflow.cli.screen import Progress, Screen
 from pixelflow.cli.watching import Watching, add_observer_options
-from pixelflow.cli.worker_options import add_worker_options, workers_of
 from pixelflow.config import load_effective
 from pixelflow.evidence import AnyPaper, Bench, CheckedClaim, Claim, ClaimClass, Verified, evidence_report, paper_of
-from pixelflow.evidence.verification import markdown, svg
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.machine import machine_named, machine_names
 from pixelflow.simd.report import Column, Report, Table, counted
@@ -44,7 +42,6 @@ EXAMPLES = (
     *examples_for("verify", PIXELFLOW),
 )
 
-_SUFFIXES = {"markdown": (".md",), "svg": (".svg",), "figure": (".png", ".svg")}
 _WATCHED = ("stats", "trace", "live", "frame")
 _KINDS = ("table", "figure", "section", "appendix")
 _LETTERS = "".join(each.letter for each in ClaimClass)
@@ -62,11 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--timing-only", action="store_true", help="count cycles and compute no results")
     add_choice(parser)
     add_observer_options(parser, record=False)
-    group = parser.add_argument_group("outputs")
-    add = group.add_argument
-    add("--markdown", metavar="FILE.md", help="write the report as Markdown")
-    add("--svg", metavar="FILE.svg", help="write a picture of the report")
-    add("--figure", metavar="FILE", help="draw the curves, .png or .svg (needs matplotlib: extra plot)")
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +66,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     help_class = "R reproducible, M mechanical, P by proxy, N not reproducible; several letters: RM"
     parser.add_argument("--class", dest="classes", default=_LETTERS, metavar="LETTERS", help=help_class)
     parser.add_argument("--quick", action="store_true", help="leave measures out that take seconds")
-    add_worker_options(parser, "claims")
+    add_jobs_option(parser, "claims")
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
@@ -88,7 +80,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         if paper.in_words and getattr(args, option[2:]):
             raise UsageError(option, "the claims of this paper are sentences, which are always shown whole")
     everything = " ".join(["pixelflow verify", *own, "--list"])
-    _check_outputs(args, paper)
+    _check_watched(args, paper)
     if args.list:
         claims = _chosen(paper, names, args.classes, "TABLE", everything)
         columns = (Column("name", fixed=True), Column("section", fixed=True), Column("title"))
@@ -112,14 +104,11 @@ def verify(
 
     ``option`` is what the names were given to, and ``everything`` the command that shows all there are.
     """
-    paper, workers = paper_named(machine), workers_of(args)
+    paper, workers = paper_named(machine), WorkerPool(args.jobs)
     claims = _chosen(paper, names, args.classes, option, everything)
     watched = paper.preset and any(getattr(args, name) for name in _WATCHED)
     if watched and not workers.alone(len(claims)):
-        raise UsageError("--jobs, --scheduler", "what is watched must run in this process", "leave out one of the two")
-    if args.figure and paper.curves.isdisjoint(claim.name for claim in claims):
-        there = f"there are curves of {', '.join(sorted(paper.curves))}" if paper.curves else "the paper has no curves"
-        raise UsageError("--figure", f"nothing to draw; {there}")
+        raise UsageError("--jobs", "what is watched must run in this process", "leave out one of the two")
     with ExitStack() as stack:
         attach: Callable[[object], None] = _unwatched
         if paper.preset:
@@ -131,14 +120,6 @@ def verify(
         bench = paper.bench(attach)
         bench.timing_only = args.timing_only
         verified = _verified(screen, machine, claims, bench, workers, quick=args.quick)
-    for path, document in ((args.markdown, markdown), (args.svg, svg)):
-        if path:
-            with output_file(path) as stream:
-                stream.write(document(verified))
-    if args.figure and paper.draw:
-        with output_file(args.figure, binary=True) as stream:
-            rows = {found.claim.name: found.rows for found in verified.findings}
-            paper.draw(stream, PurePath(args.figure).suffix.lower()[1:], rows, bench)
     return evidence_report(
         verified, screen.width, quiet=screen.quiet, strict=args.strict, full=args.full, explain=args.explain
     )
@@ -206,22 +187,11 @@ def _bench_of(asked: _Asked) -> Bench:
     return bench
 
 
-def _check_outputs(args: argparse.Namespace, paper: AnyPaper) -> None:
-    """Raise UsageError or InputError for output files that could not be written; changes nothing."""
+def _check_watched(args: argparse.Namespace, paper: AnyPaper) -> None:
+    """Raise UsageError where options watch a paper without runs of a node."""
     for name in _WATCHED:
         if getattr(args, name) and not paper.preset:
             raise UsageError(f"--{name}", "there is nothing to watch: no run of a node is part of these measures")
-    for option, suffixes in _SUFFIXES.items():
-        path = getattr(args, option)
-        if path is None:
-            continue
-        if path == STANDARD_STREAM:
-            raise UsageError(f"--{option} -", "standard output has the report", f"name a {suffixes[0]} file")
-        if PurePath(path).suffix.lower() not in suffixes:
-            raise UsageError(f"--{option}", f"{path!r} is not a {' or '.join(suffixes)} file")
-        check_writable(path)
-    if args.figure:
-        check_drawing()
 
 
 def _joined(words: Sequence[str]) -> list[str]:

@@ -261,7 +261,7 @@ def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = Fals
     add("--frame", action="store_true", help="show the dashboard once, at the end")
 
 
-_FILES = ("output", "preview", "markdown", "svg", "figure", "html")
+_FILES = ("output", "preview", "svg", "html")
 """Options outside the group ``watch`` that name a file to write."""
 
 

@@ -1,8 +1,6 @@
 """Looking into a run: movement in both directions, what stops it, what a step has changed. It shows nothing itself."""
 
-from pixelflow.debugger.divergence import Divergence, RunDifference, compare_arrays, compare_memory, first_divergence
-from pixelflow.debugger.expressions import PeExpression, StopCondition
-from pixelflow.debugger.session import (
+from pixelflow.debugger.debug_session import (
     Anywhere,
     Bytes,
     Changed,
@@ -13,6 +11,8 @@ from pixelflow.debugger.session import (
     StageBegin,
     Stop,
 )
+from pixelflow.debugger.divergence import Divergence, RunDifference, compare_arrays, compare_memory, first_divergence
+from pixelflow.debugger.expressions import PeExpression, StopCondition
 from pixelflow.debugger.views import Change, StatePicture
 from pixelflow.simd.isa.program import Code, find_code
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.debugger.debug_session import Anywhere, Bytes, Changed, DebugSession, Hit
 from pixelflow.debugger.expressions import FLAGS, PeExpression
-from pixelflow.debugger.session import Anywhere, Bytes, Changed, DebugSession, Hit
 from pixelflow.isa import Program
 from pixelflow.node import Node, Poke
 from pixelflow.node.pe_map import REGISTERS

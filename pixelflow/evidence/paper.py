@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import IO, Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from pixelflow.evidence.claim import (
     Check,
@@ -106,8 +106,6 @@ class Paper(Generic[_Bench]):
     """True where its measures compute results too, which a bench can leave out (`Bench.timing_only`)."""
     curves: frozenset[str] = frozenset()
     """Claims with curves."""
-    draw: Callable[[IO[bytes], str, Mapping[str, tuple[Row, ...]], _Bench], None] | None = None
-    """Draws the curves of those claims that have some to a stream, as ``png`` or ``svg``, from their rows by name."""
 
     @property
     def in_words(self) -> bool:

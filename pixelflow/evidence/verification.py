@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -23,7 +22,7 @@ from pixelflow.evidence.rows import (
     unplaced,
     verdict_text,
 )
-from pixelflow.simd.report import Column, Curves, Heading, Part, Report, Table, as_text, counted, html, listed, verbatim
+from pixelflow.simd.report import Column, Curves, Heading, Part, Report, Table, counted, listed, verbatim
 
 _MOST_NAMED = 20
 
@@ -286,25 +285,3 @@ def _named(failure: tuple[Claim, Row]) -> str:
 def _some(named: Iterable[str]) -> list[str]:
     lines = list(named)
     return lines if len(lines) <= _MOST_NAMED else [*lines[:_MOST_NAMED], f"    and {len(lines) - _MOST_NAMED} more"]
-
-
-# Documents: a verification as Markdown and as a picture of its report.
-
-
-_PICTURE_WIDTH = 110
-
-
-def markdown(verified: Verified) -> str:
-    """Return the report as Markdown, with all rows."""
-    return html.markdown(evidence_report(verified, _PICTURE_WIDTH))
-
-
-def svg(verified: Verified) -> str:
-    """Return a picture of the report; equal reports give equal text."""
-    from rich.console import Console
-    from rich.text import Text
-
-    drawn = as_text(evidence_report(verified, _PICTURE_WIDTH).brief_parts, _PICTURE_WIDTH, color=True)
-    console = Console(record=True, width=_PICTURE_WIDTH, file=io.StringIO(), force_terminal=True, legacy_windows=False)
-    console.print(Text.from_ansi(drawn.rstrip("\n")))
-    return console.export_svg(title="pixelflow verify", unique_id="pixelflow-verify")

@@ -138,7 +138,7 @@ class Machine:
         )
 
     def _run(self, clock: Clock, running: Mapping[int, Clocked]) -> Cycle:
-        """Run all nodes to their end, and close their accounts; returns the last cycle."""
+        """Run all nodes to their end, and close their accounts; return the last cycle."""
         try:
             end = clock.run()
         except DeadlockError:

@@ -25,7 +25,7 @@ from pixelflow.simd.units import Snapshot
 
 if TYPE_CHECKING:
     from pixelflow.isa import Routine
-    from pixelflow.node.kernels.kernel import Kernel
+    from pixelflow.node.kernels.float_kernel import Kernel
 
 # Influence: the state on which the registers and flags written by an instruction depend. MEMORY is any row.
 
@@ -205,7 +205,7 @@ class PeArray(Shown):
         if kernels is None or self.exact:
             return None
 
-        from pixelflow.node.kernels.kernel import Call
+        from pixelflow.node.kernels.float_kernel import Call
         from pixelflow.node.kernels.macro_engine import kernel_of
 
         known: dict[int, tuple[Kernel | None, Routine] | None] = program.analyses.setdefault("kernels", {})

@@ -52,7 +52,7 @@ class Going(Protocol):
         """True where it has been asked to end."""
 
     def interrupt(self) -> None:
-        """Have it end with KeyboardInterrupt before its next step, so that it leaves everything whole."""
+        """End the run with KeyboardInterrupt before its next step, where everything is consistent."""
 
 
 @dataclass(slots=True)

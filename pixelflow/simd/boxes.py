@@ -311,7 +311,7 @@ StateT = TypeVar("StateT", bound="DataclassInstance", covariant=True)
 
 
 class Box(ABC, Generic[SpecT, StateT]):
-    """One timed part; all that it knows of others comes over its wires.
+    """A timed part, which learns about other parts only over its wires.
 
     A subclass names its ports in ``inputs`` and ``outputs`` (class attributes, or set per instance where the number
     of ports follows from the spec) and implements :meth:`next_event` and :meth:`tick`. State changes in ``tick`` only.

@@ -451,7 +451,7 @@ def header(state: PipelineState, width: int, missing: Sequence[str]) -> list[Tex
 
 
 def phases(state: PipelineState, width: int, lines: int) -> list[Text]:
-    """Return the cycles of the phases so far; the current one stands out."""
+    """Return the cycles of the phases so far; the current one is highlighted."""
     shown = [each for each in state.phases if each.cycles or each.running]
     fields = [CellField(f"{each.name} {count(each.cycles)}", "bold reverse" if each.running else "") for each in shown]
     return _labelled("cycles", fields or [CellField("none yet", "dim")], width, lines)
@@ -674,7 +674,7 @@ _LEAST_TRACKS = 6
 
 
 def pipeline_drawing(state: PipelineState) -> FrameDrawing:
-    """Return what displays and pictures need of a state."""
+    """Return the part of a state that displays and pictures show."""
     return FrameDrawing(state.subject, partial(pipeline_frame, state), partial(pipeline_text, state))
 
 

@@ -250,7 +250,7 @@ class Bus:
             subscriber(event)
 
     def emit(self, kind: type[Event], *values: object) -> None:
-        """Build an event of these field values and publish it, if anybody wants its kind."""
+        """Build an event of these field values and publish it, if its kind has a subscriber."""
         if kind in self._subscribers:
             made: Callable[..., Event] = kind
             self.publish(made(*values))

@@ -181,7 +181,7 @@ def store() -> Store:
 
 
 def key_of(*parts: object) -> str:
-    """Return the key of a thing that depends on these parts, whose texts (`repr`) tell them apart."""
+    """Return the key of a thing that depends on these parts, whose texts (`repr`) distinguish them."""
     return hashlib.sha256(repr((sys.version_info[:3], *parts)).encode()).hexdigest()
 
 

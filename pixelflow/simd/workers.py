@@ -1,4 +1,4 @@
-"""Workers that execute independent tasks: this process, others of this machine, or those of a Dask cluster.
+"""Workers that execute independent tasks: this process, or others of this machine.
 
 Processes that work at the same time share the processors of this host, each using its part of them.
 """
@@ -15,9 +15,9 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pixelflow.simd.errors import MissingPackageError, Place, SimulatorError, UsageError
+from pixelflow.simd.errors import SimulatorError
 
 if TYPE_CHECKING:  # needed in a process with workers only: most runs have none
     from concurrent.futures import Executor, Future
@@ -25,11 +25,6 @@ if TYPE_CHECKING:  # needed in a process with workers only: most runs have none
 _Item = TypeVar("_Item")
 _Found = TypeVar("_Found")
 _Value = TypeVar("_Value")
-
-_AHEAD = 128
-"""Items that wait at a cluster at a time: more would only fill its memory."""
-
-_PATIENCE_SECONDS = 10
 
 
 class WorkerLost(SimulatorError):
@@ -41,17 +36,14 @@ class WorkerLost(SimulatorError):
 
 @dataclass(frozen=True, slots=True)
 class WorkerPool:
-    """Executor of independent tasks: ``jobs`` processes, 1 for this one, or a cluster by its scheduler's address.
+    """Executor of independent tasks: ``jobs`` processes, 1 for this one.
 
     Results do not depend on the process that finds them. Functions and their arguments may travel to another process,
-    so they are values of files' top level. Iterating raises UsageError where there is no such cluster, or its workers
-    have another ``identity``, and WorkerLost, with the item's name, where the process that had an item was killed.
+    so they are values of files' top level. Iterating raises WorkerLost, with the item's name, where the process that
+    had an item was killed.
     """
 
     jobs: int = 1
-    scheduler: str | None = None
-    identity: Callable[[], tuple[str, str]] | None = None
-    """Version of the simulator and hash of its microcode library, which the workers of a cluster must share."""
     _kept: _KeptProcesses | None = field(default=None, repr=False, compare=False)
 
     @contextlib.contextmanager
@@ -62,7 +54,7 @@ class WorkerPool:
         and another one takes its place before the next call. Any thread may call, and has an error where the processes
         have ended; a call that is given up leaves an item each to be done.
         """
-        if self.scheduler is not None or self.jobs <= 1:
+        if self.jobs <= 1:
             yield self
             return
         with _processes(self.jobs) as seats:
@@ -70,7 +62,7 @@ class WorkerPool:
 
     def alone(self, items: int) -> bool:
         """Return True where this process does this many items itself."""
-        return self.scheduler is None and min(self.jobs, items) <= 1
+        return min(self.jobs, items) <= 1
 
     def each(
         self,
@@ -107,8 +99,6 @@ class WorkerPool:
             yield from _through(free, work, items, name, order)
 
     def _seats(self, items: int) -> contextlib.AbstractContextManager[list[_Seat]]:
-        if self.scheduler is not None:
-            return _cluster(self.scheduler, self.identity)
         return _processes(min(self.jobs, items)) if self._kept is None else self._kept.lent()
 
 
@@ -117,22 +107,22 @@ class _Seat:
     """A place where one item at a time can be done."""
 
     executor: Executor
-    lost: tuple[type[BaseException], ...]
-    """Errors of waiting for an item whose process is gone."""
-    who: str
-    hint: str = ""
 
     def is_lost(self) -> bool:
         """Return True where no process is left that could do anything."""
+        from concurrent.futures.process import BrokenProcessPool
+
         try:
             self.executor.submit(_nothing)
-        except self.lost:
+        except BrokenProcessPool:
             return True
         return False
 
     def gone(self, name: str, when: str = "while it worked on") -> WorkerLost:
         """Return the error of it."""
-        return WorkerLost(f"{self.who} {when} {name}{'; ' if self.hint else ''}{self.hint}")
+        return WorkerLost(
+            f"a process of --jobs was killed {when} {name}; where memory was short, fewer --jobs need less"
+        )
 
 
 def _through(
@@ -143,6 +133,7 @@ def _through(
     order: Sequence[int],
 ) -> Iterator[tuple[int, _Found]]:
     from concurrent.futures import FIRST_COMPLETED, wait
+    from concurrent.futures.process import BrokenProcessPool
 
     waiting = iter(order)
     running: dict[Future[_Found], tuple[int, _Seat]] = {}
@@ -153,7 +144,7 @@ def _through(
             return
         try:
             running[seat.executor.submit(work, items[place])] = place, seat
-        except seat.lost:
+        except BrokenProcessPool:
             raise seat.gone(name(items[place]), "before it had") from None
         except RuntimeError:  # by their keeper
             raise WorkerLost(f"the processes of --jobs have been ended, and {name(items[place])} is not done") from None
@@ -166,7 +157,7 @@ def _through(
             place, seat = running.pop(future)
             try:
                 found = future.result()
-            except seat.lost:
+            except BrokenProcessPool:
                 raise seat.gone(name(items[place])) from None
             begin(seat)
             yield place, found
@@ -197,7 +188,6 @@ def _process(jobs: int) -> _Seat:
     """Return the seat of a process, one of this many, which begins now; interrupts are blocked."""
     import multiprocessing
     from concurrent import futures
-    from concurrent.futures.process import BrokenProcessPool
 
     # A fresh interpreter: a copy of this one would have its threads' locks, but not its threads. And a pool of one:
     # where it is broken it is known whose item it had.
@@ -205,8 +195,7 @@ def _process(jobs: int) -> _Seat:
     executor = futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=begun)
     with _without_the_script():
         executor.submit(_nothing)
-    hint = "where memory was short, fewer --jobs need less"
-    return _Seat(executor, (BrokenProcessPool,), "a process of --jobs was killed", hint)
+    return _Seat(executor)
 
 
 def _nothing() -> None:
@@ -247,57 +236,6 @@ def _wait_for_parent() -> None:
     assert parent is not None  # as this thread runs in processes alone that a command has begun
     parent.join()
     os._exit(WorkerLost.exit_code)  # not sys.exit, which would end this thread alone
-
-
-class _Client(Protocol):
-    """The calls of a client of Dask that are used here."""
-
-    def run(self, function: Callable[[], _Found], /) -> dict[str, _Found]:
-        """Return the result of the function on each worker, by the worker's address."""
-
-    def get_executor(self, *, pure: bool, retries: int) -> Executor:
-        """Return the executor that passes tasks to the workers."""
-
-
-@contextlib.contextmanager
-def _cluster(address: str, identity: Callable[[], tuple[str, str]] | None) -> Iterator[list[_Seat]]:
-    from concurrent.futures import CancelledError
-
-    try:
-        from distributed import Client, KilledWorker
-    except ImportError:
-        what = "a cluster needs Dask, which is not installed"
-        raise MissingPackageError(what, "distributed", Place("--scheduler")) from None
-    try:
-        connect = cast("Callable[..., contextlib.AbstractContextManager[_Client]]", Client)
-        connection = connect(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:  # TimeoutError is an OSError
-        reason = str(error).partition("\n")[0][:200]
-        raise UsageError(f"--scheduler {address}", f"no scheduler answers there: {reason}") from None
-    with connection as client:
-        if identity is not None:
-            _check_workers(client, address, identity)
-        executor = client.get_executor(pure=False, retries=1)
-        # Items that are not done when the scheduler goes away are cancelled.
-        lost = (KilledWorker, CancelledError)
-        yield [_Seat(executor, lost, f"workers of {address} were killed, or it is gone,")] * _AHEAD
-
-
-def _check_workers(client: _Client, address: str, identity: Callable[[], tuple[str, str]]) -> None:
-    """Raise UsageError unless there are workers, all of this version of the simulator and with this library."""
-    place = f"--scheduler {address}"
-    try:
-        tools = client.run(identity)
-    except Exception as error:  # whatever the import raised over there
-        raise UsageError(place, f"its workers cannot use the simulator: {type(error).__name__}: {error}") from None
-    if not tools:
-        raise UsageError(place, "it has no workers", f"start one: dask worker {address}")
-    version, library = identity()
-    for worker, (other, sources) in sorted(tools.items()):
-        if other != version:
-            raise UsageError(place, f"worker {worker} has pixelflow-sim {other}, not {version}")
-        if sources != library:
-            raise UsageError(place, f"worker {worker} has another microcode library: sha256 {sources[:12]}")
 
 
 @contextlib.contextmanager

@@ -11,9 +11,9 @@ from typing import Protocol
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.simd.errors import InternalError
-from tessellation.microprogram.kernels import Selector, emit_exchange, emit_normals
 from tessellation.microprogram.method import FloatLibrary
 from tessellation.microprogram.ports import Chance, Keeping
+from tessellation.microprogram.stage_code import Selector, emit_exchange, emit_normals
 from tessellation.plan.fixed import COUNTS, VALUE_BYTES, FixedFormat
 from tessellation.plan.mapping import BLOCK_SIDE
 from tessellation.plan.memory_map import AXES, MemoryMap

@@ -13,34 +13,13 @@ from pixelflow.isa import Addressing
 from pixelflow.node import AddressMap, Cell
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.store import digest_of, key_of
+from tessellation.microprogram import ports, stage_code
 from tessellation.microprogram.fixed_sums import emit_fixed_sums
 from tessellation.microprogram.gp_traffic import emit_return
-from tessellation.microprogram.kernels import (
-    Evaluation,
-    Trims,
-    emit_addresses,
-    emit_conversions,
-    emit_lee,
-    emit_normals,
-    emit_results,
-    emit_surfaces,
-    select_by_marks,
-)
 from tessellation.microprogram.method import (
     FloatLibrary,
     Method,
     WrittenPass,
-)
-from tessellation.microprogram.ports import (
-    ADDRESS_PLACE,
-    ARRIVED,
-    Chance,
-    ControlPointSource,
-    Keeping,
-    KeptPass,
-    LeeControlPoints,
-    emit_cleared_ports,
-    emit_copy_out,
 )
 from tessellation.microprogram.shared_columns import Banks, Columns, emit_shared_columns, emit_way
 from tessellation.microprogram.write_back import (
@@ -113,7 +92,7 @@ class TextureControlPoints:
 
     def emit_start(self, builder: Builder) -> None:
         """Emit marks, the routine that empties the ports, and the whole stream of the TIGC."""
-        emit_copy_out(builder, BATCH_BYTES)
+        ports.emit_copy_out(builder, BATCH_BYTES)
         emit_marks(builder, self._sends)
         emit_start(builder, self._write_back)
         builder.stream("tigc")
@@ -152,7 +131,7 @@ class Plan:
     """True if the results leave by the end of the pass; otherwise they leave during the next."""
     fixed: bool = False
     """True if its sums are in fixed point."""
-    keeps: KeptPass | None = None
+    keeps: ports.KeptPass | None = None
     """Results of the pass before that this pass writes to texture memory."""
     taken: bool = False
     """True if the caller moves the results after the pass."""
@@ -172,19 +151,22 @@ class PassWork:
 
     @property
     def bases(self) -> dict[int, int]:
-        """The base address of each patch in the module where it is placed."""
-        return {place.patch: self.stored[place.patch].base(place.module) for place in self.plan.work.placements}
+        """The base address of each patch in the modules where it is placed, the same in all of these."""
+        found = {}
+        for place in self.plan.work.placements:
+            (found[place.patch],) = {self.stored[place.patch].base(module) for module in place.modules}
+        return found
 
     @property
     def batches(self) -> int:
         """The size of a patch in texture memory, in units of 32 bytes; 0 if none is stored there."""
         return next((stored.batches for stored in self.stored.values()), 0)
 
-    def trims(self, method: Method) -> Trims:
+    def trims(self, method: Method) -> stage_code.Trims:
         """Return the trims of its patches."""
         polygons = {number: method.trimmed(patch, number) for number, patch in self.patches.items()}
         trimmed = {number: polygon for number, polygon in polygons.items() if polygon is not None}
-        return Trims(self.plan.memory, self.plan.work, trimmed)
+        return stage_code.Trims(self.plan.memory, self.plan.work, trimmed)
 
 
 def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
@@ -203,7 +185,7 @@ def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
     narrow_to = memory["temporaries"].start + 2 * memory.value_bytes if method.long else None
     most = _MOST_SHARED if method.shares_columns else _MOST_OF_THESIS
     apart = method.transfers == "apart"
-    keeping = Keeping(plan.keeps)
+    keeping = ports.Keeping(plan.keeps)
     return WriteBack(config.array, reads, before, own, most=most, narrow_to=narrow_to, apart=apart, keeping=keeping)
 
 
@@ -251,9 +233,9 @@ def _pass_builder(work: PassWork, library: FloatLibrary, config: NodeConfig, met
     library = replace(library, mantissa_bytes=method.mantissa_bytes)
     library.include(builder, memory["scratch"].start)
     if method.long:
-        emit_conversions(builder, method.mantissa_bytes)
+        stage_code.emit_conversions(builder, method.mantissa_bytes)
     if plan.first:
-        emit_lee(builder, config.array)
+        stage_code.emit_lee(builder, config.array)
     beside = write_back(work, config, method)
     trims = work.trims(method)
     beside.emit_ahead(builder)
@@ -273,14 +255,14 @@ def _pass_builder(work: PassWork, library: FloatLibrary, config: NodeConfig, met
     else:
         _emit_thesis(builder, work, library, method, beside, trims)
     if method.long:
-        emit_results(builder, memory)
+        stage_code.emit_results(builder, memory)
     trims.emit_marks(builder)
     beside.keeping.emit_end(builder)
     _emit_end(builder, plan, config, method, beside)
     return builder
 
 
-def _fixed_columns(memory: MemoryMap, banks: Banks, beside: WriteBack, trims: Trims) -> Columns:
+def _fixed_columns(memory: MemoryMap, banks: Banks, beside: WriteBack, trims: stage_code.Trims) -> Columns:
     """Return the way of control values in fixed point: the transfers one after the other in PE memory."""
     transfers = fixed_transfers()
     last = fixed_bytes() - (transfers - 1) * SHARE_BYTES
@@ -288,34 +270,36 @@ def _fixed_columns(memory: MemoryMap, banks: Banks, beside: WriteBack, trims: Tr
 
 
 def _emit_thesis(
-    builder: Builder, work: PassWork, library: FloatLibrary, method: Method, beside: WriteBack, trims: Trims
+    builder: Builder, work: PassWork, library: FloatLibrary, method: Method, beside: WriteBack, trims: stage_code.Trims
 ) -> None:
     """Emit a pass in the order of the thesis."""
     memory, passed = work.plan.memory, work.plan.work
-    evaluation = Evaluation(memory, passed, library, select_by_marks(builder, memory), method.stored)
-    source: ControlPointSource
+    evaluation = stage_code.Evaluation(
+        memory, passed, library, stage_code.select_by_marks(builder, memory), method.stored
+    )
+    source: ports.ControlPointSource
     if method.from_texture:
-        emit_cleared_ports(builder, passed)
-        emit_addresses(builder, memory, passed, work.bases, ADDRESS_PLACE, exclusive=method.exclusive)
+        ports.emit_cleared_ports(builder, passed)
+        stage_code.emit_addresses(builder, memory, passed, work.bases, ports.ADDRESS_PLACE, exclusive=method.exclusive)
         source = TextureControlPoints(memory, work.batches, method.sends, beside)
     else:
         beside.emit_alone(builder)
         builder.stream("tigc")
         beside.keeping.emit_writes(builder)
         builder.stream("eigc")
-        beside.keeping.emit(builder, Chance.READ, Stage.ADDRESSES)
+        beside.keeping.emit(builder, ports.Chance.READ, Stage.ADDRESSES)
         numbers = {place.patch: index for index, place in enumerate(passed.placements)}
-        emit_addresses(builder, memory, passed, numbers, Mem(memory["base_address"].start))
+        stage_code.emit_addresses(builder, memory, passed, numbers, Mem(memory["base_address"].start))
         values = {
             number: stored_patterns(patch, method.stored, reordered=memory.reordered)
             for number, patch in work.patches.items()
         }
-        source = LeeControlPoints(memory, passed.placements, values, method.stored)
+        source = ports.LeeControlPoints(memory, passed.placements, values, method.stored)
     source.emit_start(builder)
     evaluation.load_first(builder)
     trims.emit_crossings(builder)
-    emit_surfaces(builder, evaluation, source, beside.keeping)
-    emit_normals(builder, memory, library, beside.keeping)
+    stage_code.emit_surfaces(builder, evaluation, source, beside.keeping)
+    stage_code.emit_normals(builder, memory, library, beside.keeping)
 
 
 def _emit_end(builder: Builder, plan: Plan, config: NodeConfig, method: Method, beside: WriteBack) -> None:
@@ -325,7 +309,7 @@ def _emit_end(builder: Builder, plan: Plan, config: NodeConfig, method: Method, 
     if not plan.last or plan.taken:
         if beside.rest:
             builder.mark(Stage.RETURN.value)
-            builder.emit("WAIT", ARRIVED)
+            builder.emit("WAIT", ports.ARRIVED)
         return
     sent = method.returned(plan.written(), config)
     emit_return(builder, plan.memory, sent, config.array, gone=beside.own_floats, wait=beside.rest)

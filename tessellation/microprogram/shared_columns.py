@@ -28,16 +28,7 @@ from itertools import count
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.isa import INPUT_PORT, Addressing
-from tessellation.microprogram.kernels import (
-    Evaluation,
-    Selector,
-    Trims,
-    emit_addresses,
-    emit_exchange,
-    emit_normals,
-    select_by_marks,
-    stage_of,
-)
+from tessellation.microprogram import stage_code
 from tessellation.microprogram.method import FloatLibrary
 from tessellation.microprogram.ports import ADDRESS_PLACE, Chance, emit_cleared_ports, emit_copy, emit_copy_out
 from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_start, emit_transfers
@@ -132,7 +123,7 @@ def _emit_banks(builder: Builder, banks: Banks) -> None:
     builder.emit("ST", byte, Register.R)
 
 
-def _select_by_place(builder: Builder, side: int) -> Selector:
+def _select_by_place(builder: Builder, side: int) -> stage_code.Selector:
     """Return the selector for passes of one size: a LEE compare of the coordinate modulo the side, 1 + 2 cycles."""
 
     def select(direction: int, samples: int, index: int) -> None:
@@ -154,7 +145,7 @@ class Columns:
     """Bytes of the last transfer for a PE."""
     alternate: bool
     write_back: WriteBack
-    trims: Trims
+    trims: stage_code.Trims
     """Counted during the first transfer."""
     apart: int = 0
     """Distance of transfers in PE memory; 0 if each takes the place of the one before."""
@@ -192,7 +183,7 @@ class Columns:
             builder.emit("EMC_PixCopy", place, place, size, distance)
 
 
-def _emit_surfaces(builder: Builder, evaluation: Evaluation, columns: Columns) -> None:
+def _emit_surfaces(builder: Builder, evaluation: stage_code.Evaluation, columns: Columns) -> None:
     numbers = count()
     keeping, surfaces = columns.write_back.keeping, list(evaluation.surfaces())
     for work in surfaces:
@@ -200,32 +191,32 @@ def _emit_surfaces(builder: Builder, evaluation: Evaluation, columns: Columns) -
         for group in range(groups_of(work.columns)):
             _emit_inner(builder, evaluation, columns, work, numbers)
             start, size = evaluation.memory["columns"].start, evaluation.memory.value_bytes
-            emit_exchange(builder, start, size, min(BLOCK_SIDE, work.columns - group * BLOCK_SIDE))
+            stage_code.emit_exchange(builder, start, size, min(BLOCK_SIDE, work.columns - group * BLOCK_SIDE))
             if work is surfaces[-1] and group == groups_of(work.columns) - 1:
                 keeping.emit(builder, Chance.AMIDST, Stage.EXCHANGE)
-            builder.mark(stage_of(work).value)
+            builder.mark(stage_code.stage_of(work).value)
             _emit_outer(builder, evaluation, work, group)
 
 
 def _emit_inner(
-    builder: Builder, evaluation: Evaluation, columns: Columns, work: SurfaceWork, numbers: Iterator[int]
+    builder: Builder, evaluation: stage_code.Evaluation, columns: Columns, work: SurfaceWork, numbers: Iterator[int]
 ) -> None:
     """Emit the sum over the rows of each PE's column."""
     memory, library, stored = evaluation.memory, evaluation.library, evaluation.stored
     size = memory.value_bytes
     _, product, longer = (Mem(memory["temporaries"].start + index * size) for index in range(3))
     total, in_u = Mem(memory["columns"].start), memory[work.surface.bernstein[0]].start
-    builder.mark(stage_of(work).value)
+    builder.mark(stage_code.stage_of(work).value)
     for i in range(work.rows):
         read, place = divmod(next(numbers), stored.fitting(SHARE_BYTES))
         if place == 0:
             columns.emit_next(builder, read)
-            builder.mark(stage_of(work).value)
+            builder.mark(stage_code.stage_of(work).value)
         value = evaluation.widened(builder, Mem(memory["control_points"].start + place * stored.value_bytes), longer)
         library.multiply_add(builder, total, Mem(in_u + i * size), value, product, first=i == 0)
 
 
-def _emit_outer(builder: Builder, evaluation: Evaluation, work: SurfaceWork, group: int) -> None:
+def _emit_outer(builder: Builder, evaluation: stage_code.Evaluation, work: SurfaceWork, group: int) -> None:
     """Emit the sum over up to four columns, in the order of the thesis's evaluation."""
     memory, library = evaluation.memory, evaluation.library
     size = memory.value_bytes
@@ -238,15 +229,15 @@ def _emit_outer(builder: Builder, evaluation: Evaluation, work: SurfaceWork, gro
 
 def emit_way(
     builder: Builder, memory: MemoryMap, work: Pass, bases: Mapping[int, int], batches: int, banks: Banks
-) -> Selector:
+) -> stage_code.Selector:
     """Emit the load of base addresses, computed if they are regular; return the matching selector of samples."""
     slot = slot_bytes(batches) >> 3
     side = work.placements[0].side
     rows = _computed(work, bases, slot, banks.bytes_each)
     emit_cleared_ports(builder, work)
     if rows is None:
-        select = select_by_marks(builder, memory)
-        emit_addresses(builder, memory, work, bases, ADDRESS_PLACE)
+        select = stage_code.select_by_marks(builder, memory)
+        stage_code.emit_addresses(builder, memory, work, bases, ADDRESS_PLACE)
     else:
         select = _select_by_place(builder, side)
         _emit_computed(builder, rows, slot, side)
@@ -265,11 +256,11 @@ def emit_shared_columns(
     banks: Banks,
     stored: StoredFormat,
     write_back: WriteBack,
-    trims: Trims,
+    trims: stage_code.Trims,
 ) -> None:
     """Emit a pass; ``batches`` is the size of a patch in texture memory, in units of 32 bytes."""
     select = emit_way(builder, memory, work, bases, batches, banks)
-    evaluation = Evaluation(memory, work, library, select, stored)
+    evaluation = stage_code.Evaluation(memory, work, library, select, stored)
     transfers = reads_of(batches)
     left = share_values(memory) - (transfers - 1) * stored.fitting(SHARE_BYTES)
     place = memory["control_points"].start
@@ -277,4 +268,4 @@ def emit_shared_columns(
     columns.emit_start(builder)
     evaluation.load_first(builder)
     _emit_surfaces(builder, evaluation, columns)
-    emit_normals(builder, memory, library, write_back.keeping)
+    stage_code.emit_normals(builder, memory, library, write_back.keeping)

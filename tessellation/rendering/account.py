@@ -143,7 +143,9 @@ def free_feed(words: int, parts: int, config: NodeConfig) -> list[FreeWork]:
         return []
     rates = constants_of(config, named(["gni.mb_per_second", "gni.gp_memory_mb_per_second"]))
     return [
-        FreeWork("instructions on their way", Bound.FLOOR, f"over {name}", cycles, (Work.FEED,), (rate, ENCODING))
+        FreeWork(
+            "instructions on their way", "PF102", Bound.FLOOR, f"over {name}", cycles, (Work.FEED,), (rate, ENCODING)
+        )
         for (name, cycles), rate in zip(feed_floors(words, parts, config), rates, strict=True)
     ]
 
@@ -152,6 +154,7 @@ def free_pixels(regions: int, each: int, config: NodeConfig) -> FreeWork:
     """Return the transport of a node's pixels to the frame buffer, ``each`` cycles a region."""
     return FreeWork(
         PIXELS,
+        "PF302",
         Bound.ABOUT,
         f"{counted(regions, 'region')}, {each} cycles each on the wires of an EMC (composition.*)",
         regions * each,

@@ -18,28 +18,8 @@ from pixelflow.simd.drawing import Frame, Picture, State
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Json, Table, Timeline, TimeSpan, counted, number, percent, share
 from pixelflow.simd.workers import HERE, WorkerPool
-from tessellation.rendering.instructions import (
-    COPY_STAGE,
-    REGION_HEIGHT,
-    SENT_BYTES,
-    Region,
-    TriangleData,
-    region_program,
-    regions,
-)
+from tessellation.rendering import instructions, network
 from tessellation.rendering.materials import ShadedFrame, load_textures, read_record, receive_program
-from tessellation.rendering.network import (
-    PIXEL_BYTES,
-    Doing,
-    NetworkTime,
-    NodeTime,
-    RecordWork,
-    Roles,
-    SampleWork,
-    ShadingWork,
-    check_room,
-    run_network,
-)
 from tessellation.rendering.renderer import NodeRuns, RegionRun, collect, plain_triangles, render, require_region
 from tessellation.rendering.shading import shade_region
 from tessellation.rendering.shading_raster import record_program, sorted_layers
@@ -56,23 +36,23 @@ class FinishedRecords:
     ``triangles`` is the number of triangles that rasterizers draw, ``size`` the bytes of a record that are sent.
     """
 
-    size = SENT_BYTES
+    size = instructions.SENT_BYTES
     samples = 1
 
     def __init__(self, frame: Frame) -> None:
         self._background = frame.background
         drawn = plain_triangles(frame)
-        self._data = TriangleData.of(drawn)
+        self._data = instructions.TriangleData.of(drawn)
         self.triangles = len(drawn)
-        self.regions = list(regions(drawn, frame.width, frame.height))
+        self.regions = list(instructions.regions(drawn, frame.width, frame.height))
 
     def loaded(self, node: Node, *, shades: bool) -> Run | None:
         """Load what a node needs before its first region, one that ``shades`` or one that draws; here nothing."""
         return None
 
-    def program(self, region: Region, sample: int, place: int | None) -> Program:
+    def program(self, region: instructions.Region, sample: int, place: int | None) -> Program:
         """Return the program that draws a sample of a region and copies the records to ``place``, if any."""
-        return region_program(self._data, region, self._background, place)
+        return instructions.region_program(self._data, region, self._background, place)
 
     def read(self, node: Node, place: int | None) -> np.ndarray:
         """Return the records drawn by a node: uint8[byte, lane]."""
@@ -96,7 +76,7 @@ class DeferredRecords:
         textures = self._shaded.textures
         return load_textures(node, textures) if textures.textures and (shades or self._cut) else None
 
-    def program(self, region: Region, sample: int, place: int | None) -> Program:
+    def program(self, region: instructions.Region, sample: int, place: int | None) -> Program:
         return record_program(self._shaded, region, sample, place)
 
     def read(self, node: Node, place: int | None) -> np.ndarray:
@@ -106,7 +86,7 @@ class DeferredRecords:
         """Copy records from image composition memory to main memory."""
         return node.run(receive_program(self._shaded.record, place))
 
-    def shaded(self, node: Node, region: Region, sample: int) -> tuple[Run, ...]:
+    def shaded(self, node: Node, region: instructions.Region, sample: int) -> tuple[Run, ...]:
         """Divide, texture and blend sorted layers, as far as the region has such triangles."""
         shading = shade_region(node, self._shaded, self._shaded.present(region.triangles.tolist()))
         layers = tuple(sorted_layers(node, self._shaded, region, sample))
@@ -222,17 +202,17 @@ class Composed:
     """A picture and the runs of each node; ``time`` is that of the network, if there are several nodes."""
 
     picture: Picture
-    roles: Roles
+    roles: network.Roles
     nodes: tuple[NodeRuns, ...]
     """Rasterizers, then shaders."""
-    time: NetworkTime | None
+    time: network.NetworkTime | None
     loading: tuple[Run, ...]
     """Loads of textures, one for each node that reads any: once for all pictures, not part of ``nodes``."""
 
 
 def draw_on_nodes(
     frame: Frame,
-    roles: Roles | None = None,
+    roles: network.Roles | None = None,
     *,
     config: NodeConfig = THESIS,
     engine: str = "auto",
@@ -244,7 +224,7 @@ def draw_on_nodes(
 
     ``workers`` simulate the regions of a plain frame on one node, as in `render`; other frames are drawn here.
     """
-    roles = Roles() if roles is None else roles
+    roles = network.Roles() if roles is None else roles
     require_region(config)
     if roles.alone and frame.plain:
         triangles, size = plain_triangles(frame), (frame.width, frame.height)
@@ -259,11 +239,11 @@ def draw_on_nodes(
         records = DeferredRecords(frame, config)
         require_shaders(roles, (draw.state for draw in frame.draws), frame.samples)
     if not roles.alone:
-        check_room(config, records.size)
+        network.check_room(config, records.size)
     return _Drawing(frame, roles, records, config, engine, watch).composed(progress)
 
 
-def require_shaders(roles: Roles, states: Iterable[State], samples: int) -> None:
+def require_shaders(roles: network.Roles, states: Iterable[State], samples: int) -> None:
     """Raise InputError for several nodes without a shader if draws in these states need one."""
     if roles.alone or roles.shaders:
         return
@@ -279,7 +259,7 @@ class _Drawing:
     def __init__(
         self,
         frame: Frame,
-        roles: Roles,
+        roles: network.Roles,
         records: FinishedRecords | DeferredRecords,
         config: NodeConfig,
         engine: str,
@@ -294,8 +274,8 @@ class _Drawing:
         self.rasterizers = nodes[: roles.rasterizers]
         self.shaders = nodes[roles.rasterizers :] or (nodes if roles.alone else [])
         self.runs: list[list[RegionRun]] = [[] for _ in nodes]
-        self.drawn: list[list[RecordWork]] = [[] for _ in self.rasterizers]
-        self.shaded: list[list[ShadingWork]] = [[] for _ in range(roles.shaders)]
+        self.drawn: list[list[network.RecordWork]] = [[] for _ in self.rasterizers]
+        self.shaded: list[list[network.ShadingWork]] = [[] for _ in range(roles.shaders)]
         self.shares = shares(records.triangles, roles.rasterizers)
 
     def composed(self, progress: Telling | None) -> Composed:
@@ -306,7 +286,7 @@ class _Drawing:
         picture = Picture.empty(frame.width, frame.height)
         for number, region in enumerate(records.regions):
             if progress is not None and region.left == 0:
-                last = min(region.top + REGION_HEIGHT, frame.height) - 1
+                last = min(region.top + instructions.REGION_HEIGHT, frame.height) - 1
                 progress(f"rows {region.top} to {last} of {frame.height}")
             pixels = self._region(number, region)
             collect(self.rasterizers[0], pixels, region, picture)
@@ -314,16 +294,16 @@ class _Drawing:
         nodes = tuple(NodeRuns(tuple(runs), name) for runs, name in zip(self.runs, names, strict=False))
         time = None
         if not roles.alone:
-            time = run_network(
+            time = network.run_network(
                 self.drawn, self.shaded, record_bytes=records.size, samples=records.samples, config=self.config
             )
         return Composed(picture, roles, nodes, time, tuple(run for run in loaded if run is not None))
 
-    def _region(self, number: int, region: Region) -> tuple[np.ndarray, np.ndarray]:
+    def _region(self, number: int, region: instructions.Region) -> tuple[np.ndarray, np.ndarray]:
         """Return depths, int64[lane], and colours, uint8[lane, rgb], of a region."""
         records, shaders = self.records, self.roles.shaders
         samples: list[np.ndarray] = []
-        works: list[SampleWork] = []
+        works: list[network.SampleWork] = []
         which, turn = (self.roles.shader_of(number), number // shaders) if shaders else (0, number)
         for sample in range(records.samples):
             slot = self._slot(number * records.samples + sample)
@@ -337,8 +317,8 @@ class _Drawing:
         node, place = self.shaders[which], finished_place(self.config.array)
         finished = self._ran(which, region, node.run(finishing_program(place, records.samples)), "finishing")
         if shaders:
-            self.shaded[which].append(ShadingWork(tuple(works), finished))
-        return depths, node.read_memory(place, PIXEL_BYTES).T
+            self.shaded[which].append(network.ShadingWork(tuple(works), finished))
+        return depths, node.read_memory(place, network.PIXEL_BYTES).T
 
     def _slot(self, turn: int) -> int | None:
         """Return the address of a record in image composition memory, used in rotation; None for a node alone."""
@@ -347,20 +327,26 @@ class _Drawing:
         held = self.config.composition.regions_held
         return self.config.array.composition_start + turn % held * self.records.size
 
-    def _drawn(self, index: int, region: Region, sample: int, slot: int | None) -> np.ndarray:
+    def _drawn(self, index: int, region: instructions.Region, sample: int, slot: int | None) -> np.ndarray:
         """Draw the share of a rasterizer and return its records as sent: uint8[byte, lane]."""
         node, share = self.rasterizers[index], self.shares[index]
         numbers = region.triangles
         own = region.only((numbers >= share.start) & (numbers < share.stop))
         run = node.run(self.records.program(own, sample, slot))
         self.runs[index].append(RegionRun.of(region, len(own.triangles), run))
-        copying = run.by_stage.get(COPY_STAGE, 0)
-        self.drawn[index].append(RecordWork(run.cycles - copying, copying))
+        copying = run.by_stage.get(instructions.COPY_STAGE, 0)
+        self.drawn[index].append(network.RecordWork(run.cycles - copying, copying))
         return self.records.read(node, slot)
 
     def _shaded(
-        self, records: DeferredRecords, which: int, region: Region, record: np.ndarray, sample: int, slot: int | None
-    ) -> SampleWork:
+        self,
+        records: DeferredRecords,
+        which: int,
+        region: instructions.Region,
+        record: np.ndarray,
+        sample: int,
+        slot: int | None,
+    ) -> network.SampleWork:
         """Receive, shade and accumulate a record on a shader; return its cycles."""
         node, receiving = self.shaders[which], 0
         if slot is not None:
@@ -368,9 +354,9 @@ class _Drawing:
             receiving = self._ran(which, region, records.received(node, slot), "receiving")
         runs = records.shaded(node, region, sample)
         added = node.run(sample_program(records.colours, sample, records.samples))
-        return SampleWork(receiving, sum(self._ran(which, region, run, "shading") for run in (*runs, added)))
+        return network.SampleWork(receiving, sum(self._ran(which, region, run, "shading") for run in (*runs, added)))
 
-    def _ran(self, which: int, region: Region, run: Run, does: str) -> int:
+    def _ran(self, which: int, region: instructions.Region, run: Run, does: str) -> int:
         """Add a run to a shader's account; return its cycles."""
         number = which if self.roles.alone else self.roles.rasterizers + which
         self.runs[number].append(RegionRun.of(region, 0, run, does))
@@ -383,10 +369,10 @@ class _Drawing:
 NETWORK_KEYS = "composition."
 """Prefix of the keys of the network's values."""
 
-_WAITS = (Doing.STARVED, Doing.FULL, Doing.SENDING, Doing.HELD)
+_WAITS = (network.Doing.STARVED, network.Doing.FULL, network.Doing.SENDING, network.Doing.HELD)
 
 
-def network_table(time: NetworkTime) -> Table:
+def network_table(time: network.NetworkTime) -> Table:
     """Return the time of each node: it works, it waits, or it is idle before its first and after its last work."""
     columns = (
         Column("works", number, "works", bars=True), Column("share", str, fixed=True), Column("waits", number, "waits"),
@@ -402,14 +388,14 @@ def network_table(time: NetworkTime) -> Table:
     return Table(columns, rows, title, "node_times")
 
 
-def network_figure(time: NetworkTime) -> Timeline:
+def network_figure(time: network.NetworkTime) -> Timeline:
     """Return a timeline of the nodes, waits left out."""
     return Timeline(
         "what nodes did; where there is nothing they waited, or had not begun or were done", busy_spans(time)
     )
 
 
-def busy_spans(time: NetworkTime) -> list[tuple[str, tuple[TimeSpan, ...]]]:
+def busy_spans(time: network.NetworkTime) -> list[tuple[str, tuple[TimeSpan, ...]]]:
     """Return the activities of each node, waits left out."""
     return [
         (node.name, tuple(TimeSpan(doing.value, begin, end) for doing, begin, end in node.spans if not doing.waits))
@@ -417,13 +403,13 @@ def busy_spans(time: NetworkTime) -> list[tuple[str, tuple[TimeSpan, ...]]]:
     ]
 
 
-def _reasons(node: NodeTime) -> Iterator[str]:
+def _reasons(node: network.NodeTime) -> Iterator[str]:
     for doing in _WAITS:
         if cycles := node.waited.get(doing.value, 0):
             yield f"{doing.value.removeprefix('waits ').removeprefix('for ')} {cycles:,}"
 
 
-def network_facts(time: NetworkTime, slowest: int, effective: Effective[NodeConfig]) -> list[tuple[str, str]]:
+def network_facts(time: network.NetworkTime, slowest: int, effective: Effective[NodeConfig]) -> list[tuple[str, str]]:
     """Return the time of the network beyond the ``slowest`` cycles of the slowest node, and its rates."""
     wires = max((node.sending for node in time.nodes), default=0)
     return [
@@ -453,7 +439,7 @@ def set_for_nothing(effective: Effective[NodeConfig]) -> list[str]:
     ]
 
 
-def network_object(time: NetworkTime, effective: Effective[NodeConfig]) -> dict[str, Json]:
+def network_object(time: network.NetworkTime, effective: Effective[NodeConfig]) -> dict[str, Json]:
     """Return the account of the network for JSON."""
     return {
         "standing": "executed; rates as listed",

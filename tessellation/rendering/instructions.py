@@ -17,24 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microcode import Builder, Imm, Mem, PerRound, Program, Range, Register
-from pixelflow.simd.drawing import (
-    CENTRE,
-    COLOUR_FRACTION,
-    COLOUR_STEPS,
-    DEPTH_FRACTION,
-    DIVISOR,
-    FAR,
-    NUMERATORS,
-    SUBPIXELS,
-    Edges,
-    Planes,
-    Quotients,
-    ScreenTriangles,
-    edges_of,
-    planes_of,
-    quotients_of,
-    steady,
-)
+from pixelflow.simd import drawing
 
 # Regions of the screen and their triangles: the work of the GPs before a picture is drawn.
 
@@ -63,13 +46,13 @@ class Region:
 
 
 def regions(
-    triangles: ScreenTriangles, width: int, height: int, places: Sequence[tuple[int, int]] = (CENTRE,)
+    triangles: drawing.ScreenTriangles, width: int, height: int, places: Sequence[tuple[int, int]] = (drawing.CENTRE,)
 ) -> Iterator[Region]:
     """Yield the regions of a screen row by row; a box that contains no sampling place of a pixel reaches nowhere."""
     # The first and last pixel with a place within the box.
     low, high = np.array(places).min(axis=0), np.array(places).max(axis=0)
-    first = -((high - triangles.corners.min(axis=1)) // SUBPIXELS)
-    last = (triangles.corners.max(axis=1) - low) // SUBPIXELS
+    first = -((high - triangles.corners.min(axis=1)) // drawing.SUBPIXELS)
+    last = (triangles.corners.max(axis=1) - low) // drawing.SUBPIXELS
     some = (first <= last).all(axis=1)
     for top in range(0, height, REGION_HEIGHT):
         in_row = some & (last[:, 1] >= top) & (first[:, 1] < min(top + REGION_HEIGHT, height))
@@ -79,8 +62,8 @@ def regions(
 
 
 CHANNELS = ("red", "green", "blue")
-_DEPTH_BYTES = 3 + DEPTH_FRACTION // 8
-_COLOUR_BYTES = 1 + COLOUR_FRACTION // 8
+_DEPTH_BYTES = 3 + drawing.DEPTH_FRACTION // 8
+_COLOUR_BYTES = 1 + drawing.COLOUR_FRACTION // 8
 _QUOTIENT_BYTES = 4
 
 COPY_STAGE, DIVISION_STAGE = "copy for composition", "division"
@@ -97,32 +80,38 @@ SENT_BYTES = 3 + len(CHANNELS)
 class TriangleData:
     """Data computed by the GPs for all triangles of a picture."""
 
-    edges: Edges
-    planes: Planes
+    edges: drawing.Edges
+    planes: drawing.Planes
     flat: tuple[bool, ...]
     """True for triangles of one colour."""
-    quotients: Quotients | None = None
+    quotients: drawing.Quotients | None = None
     """Present if colours of some triangle follow perspective."""
     divided: tuple[bool, ...] = ()
     """True for those triangles: neither flat nor at one distance at all three corners."""
 
     @classmethod
-    def of(cls, triangles: ScreenTriangles) -> TriangleData:
-        flat = steady(triangles)
+    def of(cls, triangles: drawing.ScreenTriangles) -> TriangleData:
+        flat = drawing.steady(triangles)
         divided = ~(flat | triangles.level)
-        quotients = quotients_of(triangles) if divided.any() else None
-        return cls(edges_of(triangles), planes_of(triangles), tuple(flat.tolist()), quotients, tuple(divided.tolist()))
+        quotients = drawing.quotients_of(triangles) if divided.any() else None
+        return cls(
+            drawing.edges_of(triangles),
+            drawing.planes_of(triangles),
+            tuple(flat.tolist()),
+            quotients,
+            tuple(divided.tolist()),
+        )
 
     def part(self, which: NDArray[np.int64]) -> TriangleData:
         """Return the data of some of the triangles, by their numbers."""
         edges, planes, quotients = self.edges, self.planes, self.quotients
         return TriangleData(
-            Edges(edges.a[which], edges.b[which], edges.c[which]),
-            Planes(planes.a[which], planes.b[which], planes.c[which]),
+            drawing.Edges(edges.a[which], edges.b[which], edges.c[which]),
+            drawing.Planes(planes.a[which], planes.b[which], planes.c[which]),
             tuple(np.array(self.flat, bool)[which].tolist()),
             None
             if quotients is None
-            else Quotients(quotients.a[which], quotients.b[which], quotients.c[which], quotients.bits),
+            else drawing.Quotients(quotients.a[which], quotients.b[which], quotients.c[which], quotients.bits),
             tuple(np.array(self.divided, bool)[which].tolist()),
         )
 
@@ -181,7 +170,7 @@ def region_program(
     memory = PixelMemory.declared(builder, divided=bool(np.array(data.divided, bool)[numbers].any()))
     builder.mark("clear")
     builder.emit("EMC_SetEnab")
-    builder.emit("EMC_TreeIntoMem_Li", memory.depth, _DEPTH_BYTES, 0, 0, FAR << DEPTH_FRACTION)
+    builder.emit("EMC_TreeIntoMem_Li", memory.depth, _DEPTH_BYTES, 0, 0, drawing.FAR << drawing.DEPTH_FRACTION)
     _emit_constant(builder, memory, background)
     if len(numbers):
         _emit_triangles(builder, memory, data, numbers, region)
@@ -217,7 +206,7 @@ def _emit_triangles(
     rounds.emit("STI", memory.depth[0], Imm(0))
     rounds.emit("MARK", "colour")
     for place, (a, b, c) in zip(memory.colours, colours, strict=True):
-        rounds.emit("STI", place[place.size - 1], PerRound(c >> COLOUR_FRACTION, Imm), where=flat)
+        rounds.emit("STI", place[place.size - 1], PerRound(c >> drawing.COLOUR_FRACTION, Imm), where=flat)
         first = place[place.size - _COLOUR_BYTES]
         rounds.emit("EMC_TreeIntoMem_Li", first, _COLOUR_BYTES, *_per_round(a, b, c), where=shaded)
     if data.quotients is not None and memory.divisor is not None:
@@ -231,11 +220,11 @@ def _per_round(*numbers: NDArray[np.int64]) -> tuple[PerRound, ...]:
     return tuple([PerRound(each) for each in numbers])
 
 
-def _numerators(quotients: Quotients, numbers: NDArray[np.int64], region: Region) -> list[Plane]:
+def _numerators(quotients: drawing.Quotients, numbers: NDArray[np.int64], region: Region) -> list[Plane]:
     """Return the divisor and the numerators of each triangle's colours, in the coordinates of a region."""
     a, b, c = (each[numbers] for each in (quotients.a, quotients.b, quotients.c))
     here = (c + a * region.left + b * region.top) % (1 << 8 * _QUOTIENT_BYTES)
-    order = [DIVISOR, *range(NUMERATORS.start, NUMERATORS.stop)]
+    order = [drawing.DIVISOR, *range(drawing.NUMERATORS.start, drawing.NUMERATORS.stop)]
     return [(a[:, plane], b[:, plane], here[:, plane]) for plane in order]
 
 
@@ -280,7 +269,7 @@ def emit_division(builder: Builder, colours: Sequence[Mem], divisor: Mem | Range
             builder.emit("SBC" if at else "SUB", register, Imm(0 if at else 1))
             builder.emit("ST", numerator[at], register)
         builder.emit("EMC_SetEnab")
-        with builder.loop(COLOUR_STEPS):
+        with builder.loop(drawing.COLOUR_STEPS):
             for at in every:
                 builder.emit("ROL" if at else "SHL", register, numerator[at])
                 builder.emit("ST", numerator[at], register)
@@ -305,7 +294,7 @@ def _emit_constant(builder: Builder, memory: PixelMemory, colour: tuple[int, ...
         builder.emit("STI", memory.divisor[_QUOTIENT_BYTES], Imm(0))
 
 
-def _planes(planes: Planes, numbers: NDArray[np.int64], region: Region) -> list[Plane]:
+def _planes(planes: drawing.Planes, numbers: NDArray[np.int64], region: Region) -> list[Plane]:
     """Return the planes of triangles in the coordinates of a region."""
     found = []
     for index, bits in enumerate(planes.bits):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pixelflow.config import THESIS, TINY, NodeConfig
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses, words_of
-from pixelflow.observe.stats import Collector, RunStatistics
+from pixelflow.observe.node_statistics import Collector, RunStatistics
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import Blend, Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, Work, places_of, spans_of
@@ -167,14 +167,14 @@ def _left_out(
 ) -> tuple[FreeWork, ...]:
     """Return work that nodes get free of charge; ``regions`` are those of a node alone, whose pixels are not sent."""
     found = [
-        FreeWork(what, Bound.OPEN, f"the GPs': {amount}; {_NO_RATE}", of=(work,))
+        FreeWork(what, "PF301", Bound.OPEN, f"the GPs': {amount}; {_NO_RATE}", of=(work,))
         for what, amount, work in (
             ("camera, light, 1 / w", f"corners of {counted(triangles, 'triangle')}", Work.VERTICES),
             ("triangles to regions", f"{reached:,} pairs of a triangle and a region", Work.BINNING),
             ("edges and planes, instructions", f"{counted(words, 'word')} made", Work.SETUP),
         )
     ]
-    found.append(FreeWork("commands and state", Bound.OPEN, "the host's and the GPs'", of=(Work.COMMANDS,)))
+    found.append(FreeWork("commands and state", "PF301", Bound.OPEN, "the host's and the GPs'", of=(Work.COMMANDS,)))
     found += free_feed(words, parts, config)
     if regions is not None:
         from tessellation.rendering.network import pixel_cycles
@@ -182,7 +182,9 @@ def _left_out(
         found.append(free_pixels(regions, pixel_cycles(config), config))
     else:
         found.append(
-            FreeWork("frame buffer", Bound.OPEN, "what it does with pixels; nothing is printed", of=(Work.OUTPUT,))
+            FreeWork(
+                "frame buffer", "PF302", Bound.OPEN, "what it does with pixels; nothing is printed", of=(Work.OUTPUT,)
+            )
         )
     return tuple(found)
 
@@ -193,10 +195,10 @@ def _left_out_of_shading(frame: Frame) -> Iterator[FreeWork]:
     if textures:
         levels = sum(len(each.levels) for each in textures.values())
         why = f"the GPs': {counted(levels, 'level')} made and put into GP memory, planes of coordinates; {_NO_RATE}"
-        yield FreeWork("textures", Bound.OPEN, why, of=(Work.TEXELS,))
+        yield FreeWork("textures", "PF301", Bound.OPEN, why, of=(Work.TEXELS,))
     if any(draw.state.blend is Blend.SORTED for draw in frame.draws):
         why = "asked of all PEs after each layer of a region; the machine has no wire for it"
-        yield FreeWork("whether a layer was the last", Bound.OPEN, why, of=(Work.BLENDING,))
+        yield FreeWork("whether a layer was the last", "PF303", Bound.OPEN, why, of=(Work.BLENDING,))
 
 
 def _covered(triangles: ScreenTriangles, frame: Frame) -> int:

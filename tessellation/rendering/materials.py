@@ -16,19 +16,7 @@ import numpy as np
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
-from pixelflow.simd.drawing import (
-    Blend,
-    Draw,
-    Edges,
-    Frame,
-    Interpolation,
-    ScreenTriangles,
-    State,
-    Texture,
-    edges_of,
-    places_of,
-    steady,
-)
+from pixelflow.simd import drawing
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.microprogram.ports import ARRIVED
 from tessellation.rendering.instructions import Region, regions
@@ -167,7 +155,7 @@ class LevelPlace:
 class TextureLayout:
     """Textures with the places of their levels, and the contents of a module's SDRAMs."""
 
-    textures: tuple[Texture, ...]
+    textures: tuple[drawing.Texture, ...]
     levels: tuple[tuple[LevelPlace, ...], ...]
     words: np.ndarray
     """uint8[word, SDRAM, byte], up to the last used word."""
@@ -175,7 +163,7 @@ class TextureLayout:
     """bool[word]."""
 
     @classmethod
-    def of(cls, textures: Sequence[Texture], config: NodeConfig) -> TextureLayout:
+    def of(cls, textures: Sequence[drawing.Texture], config: NodeConfig) -> TextureLayout:
         """Allocate textures, the largest first; raises InputError if they do not fit."""
         sdram = config.sdram
         rows = sdram.banks * sdram.rows * sdram.columns // _WORD_BYTES // _COLUMNS
@@ -211,7 +199,7 @@ class TextureLayout:
         return [(int(first), int(end - first)) for first, end in edges.reshape(-1, 2)]
 
 
-def _placed(texture: Texture, taken: np.ndarray, half: int) -> tuple[LevelPlace, ...] | None:
+def _placed(texture: drawing.Texture, taken: np.ndarray, half: int) -> tuple[LevelPlace, ...] | None:
     """Allocate the levels of a texture, the first in ``half``; returns None if they do not fit."""
     after, found = taken.copy(), []
     for number, texels in enumerate(texture.levels):
@@ -305,13 +293,13 @@ class Material:
 class DrawData:
     """GP data of a draw, at each sampling place in a pixel."""
 
-    edges: tuple[Edges, ...]
-    values: tuple[Interpolation, ...]
+    edges: tuple[drawing.Edges, ...]
+    values: tuple[drawing.Interpolation, ...]
     flat: np.ndarray
     """True for triangles of one colour: bool[triangle]; in perspective only if their quotients have it as well."""
     materials: tuple[Material, ...]
     """One per triangle."""
-    state: State
+    state: drawing.State
 
     @property
     def cutout(self) -> int:
@@ -323,20 +311,20 @@ class DrawData:
 class ShadedFrame:
     """A frame ready to be drawn region by region; triangles are numbered across all draws."""
 
-    frame: Frame
+    frame: drawing.Frame
     draws: tuple[DrawData, ...]
     materials: tuple[Material, ...]
     """In the order of their numbers, which start at 1."""
     textures: TextureLayout
     record: SampleRecord
-    triangles: ScreenTriangles
+    triangles: drawing.ScreenTriangles
 
     @classmethod
-    def of(cls, frame: Frame, config: NodeConfig = THESIS) -> ShadedFrame:
+    def of(cls, frame: drawing.Frame, config: NodeConfig = THESIS) -> ShadedFrame:
         """Prepare a frame; raises InputError for draws that cannot be shaded later."""
         require_deferred((draw.name, draw.state) for draw in frame.draws)
-        places = places_of(frame.samples)
-        textures: list[Texture] = []
+        places = drawing.places_of(frame.samples)
+        textures: list[drawing.Texture] = []
         for draw in frame.draws:
             if draw.state.texture is not None and not any(draw.state.texture is each for each in textures):
                 textures.append(draw.state.texture)
@@ -352,17 +340,17 @@ class ShadedFrame:
             block=any(textures[each.texture].mipmaps for each in used if each.texture is not None),
             slopes=frame.samples == 1,
         )
-        count = sum(len(draw.triangles) for draw in frame.draws if draw.state.blend is Blend.SORTED)
+        count = sum(len(draw.triangles) for draw in frame.draws if draw.state.blend is drawing.Blend.SORTED)
         if count > MOST_SORTED:
             hint = f"at most {MOST_SORTED:,}, whose numbers the PEs compare in two bytes"
             raise InputError(Fault(f"{count:,} triangles of draws sorted by depth", hint=hint))
-        joined = ScreenTriangles.joined([draw.triangles for draw in frame.draws])
+        joined = drawing.ScreenTriangles.joined([draw.triangles for draw in frame.draws])
         return cls(frame, draws, materials, TextureLayout.of(textures, config), record, joined)
 
     @cached_property
     def places(self) -> tuple[tuple[int, int], ...]:
         """Sampling places in a pixel."""
-        return places_of(self.frame.samples)
+        return drawing.places_of(self.frame.samples)
 
     @cached_property
     def _starts(self) -> np.ndarray:
@@ -383,7 +371,7 @@ class ShadedFrame:
     @cached_property
     def opaque(self) -> int:
         """Number of opaque triangles; sorted ones follow them."""
-        return sum(len(draw.materials) for draw in self.draws if draw.state.blend is not Blend.SORTED)
+        return sum(len(draw.materials) for draw in self.draws if draw.state.blend is not drawing.Blend.SORTED)
 
     def present(self, triangles: Iterable[int]) -> tuple[Material, ...]:
         """Return the materials of the opaque triangles among those given, in the order of their numbers."""
@@ -400,12 +388,12 @@ class ShadedFrame:
         return max((each.bits for each in self.materials), default=0)
 
 
-def _data(draw: Draw, places: Sequence[tuple[int, int]], textures: Sequence[Texture]) -> DrawData:
+def _data(draw: drawing.Draw, places: Sequence[tuple[int, int]], textures: Sequence[drawing.Texture]) -> DrawData:
     triangles, texture = draw.triangles, draw.state.texture
     number = next((index for index, each in enumerate(textures) if each is texture), None)
-    values = tuple(Interpolation.of(triangles, place, textured=texture is not None) for place in places)
-    flat, quotients = steady(triangles), values[0].quotients
-    layer = (draw.state.alpha, draw.state.cutout) if draw.state.blend is Blend.SORTED else (None, 0)
+    values = tuple(drawing.Interpolation.of(triangles, place, textured=texture is not None) for place in places)
+    flat, quotients = drawing.steady(triangles), values[0].quotients
+    layer = (draw.state.alpha, draw.state.cutout) if draw.state.blend is drawing.Blend.SORTED else (None, 0)
     if texture is not None:
         bits = 0 if quotients is None else quotients.bits
         materials = [Material(number, quotients is not None, bits, *layer)] * len(triangles)
@@ -413,16 +401,18 @@ def _data(draw: Draw, places: Sequence[tuple[int, int]], textures: Sequence[Text
         # As without textures: colours of triangles that are flat or at one distance are linear.
         divided = ~(flat | triangles.level)
         materials = [Material(None, bool(each), 0, *layer) for each in divided]
-    return DrawData(tuple(edges_of(triangles, place) for place in places), values, flat, tuple(materials), draw.state)
+    return DrawData(
+        tuple(drawing.edges_of(triangles, place) for place in places), values, flat, tuple(materials), draw.state
+    )
 
 
-def deferred(state: State) -> bool:
+def deferred(state: drawing.State) -> bool:
     """Return whether draws in a state can be shaded later: only the nearest fragment is visible, or they are sorted."""
-    opaque = State(texture=state.texture, cutout=state.cutout, alpha=state.alpha)
-    return state in (opaque, replace(opaque, blend=Blend.SORTED, depth_write=False))
+    opaque = drawing.State(texture=state.texture, cutout=state.cutout, alpha=state.alpha)
+    return state in (opaque, replace(opaque, blend=drawing.Blend.SORTED, depth_write=False))
 
 
-def require_deferred(draws: Iterable[tuple[str, State]]) -> None:
+def require_deferred(draws: Iterable[tuple[str, drawing.State]]) -> None:
     """Raise InputError, naming the draws, for states in which more than the nearest fragment is visible."""
     others = [name for name, state in draws if not deferred(state)]
     if others:

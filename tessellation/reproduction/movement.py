@@ -15,20 +15,8 @@ from tessellation.microprogram.ports import store_program
 from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, RESULTS, fitting_map, memory_map
 from tessellation.plan.schedule import Stage
 from tessellation.plan.texture_layout import FAR_WAYS, ResultArea
+from tessellation.reproduction import cost_model
 from tessellation.reproduction.bench import MARKS, ThesisBench, figure_row, row, spent, texture_stream, whole
-from tessellation.reproduction.cost_model import (
-    ADDRESS_CYCLES,
-    access_cycles,
-    address_cycles,
-    bernstein_cycles,
-    caching_cycles,
-    distribution_cycles,
-    lee_load_cycles,
-    memory_bytes,
-    surfaces,
-    tasic_cycles,
-    write_back_cycles,
-)
 from tessellation.reproduction.predictions import Prices, batches, path, read_slot, text_of, touched_bytes, write_slot
 from tessellation.reproduction.thesis import table
 
@@ -99,7 +87,8 @@ def results(bench: ThesisBench) -> list[Row]:
     one = replace(bench.config, gni=replace(bench.config.gni, gp_buffers=1))
     return [
         figure_row(
-            "24 bytes of every PE to a GP", write_back_cycles(24), returned(bench).cycles, _PATH, "program-around",
+            "24 bytes of every PE to a GP", cost_model.write_back_cycles(24), returned(bench).cycles, _PATH,
+            "program-around",
             predicted=return_prediction(bench.config), busy=measured,
         ),
         figure_row("path to GP memory", 200, whole(rate), _PATH),
@@ -238,7 +227,7 @@ def table_2(bench: ThesisBench) -> list[Row]:
     overhead = bench.config.tasic.read_overhead_cycles
     for name, cycles, size in table(2).rows:
         alternate = "alternate" in name
-        slot = access_cycles(size, alternate=alternate)
+        slot = cost_model.access_cycles(size, alternate=alternate)
         writes.append(row(f"{name}, write", cycles, slot, _access(bench, size, alternate=alternate), SDRAM))
         own = read_slot(bench.config.sdram, size, alternate=alternate)
         predicted = derived("slot + overhead", slot=own, overhead=overhead)
@@ -267,8 +256,8 @@ def table_6(bench: ThesisBench) -> list[Row]:
     for sends, emc, tasic in table(6).rows:
         run = bench.one_batch(sends)
         spread = spent(run, Stage.DISTRIBUTION)
-        rows.append(row(f"{sends} sends, EMC", emc, distribution_cycles(sends), spread, _COPY))
-        rows.append(row(f"{sends} sends, TASIC", tasic, tasic_cycles(sends), run.tasic_cycles[0], _READS))
+        rows.append(row(f"{sends} sends, EMC", emc, cost_model.distribution_cycles(sends), spread, _COPY))
+        rows.append(row(f"{sends} sends, TASIC", tasic, cost_model.tasic_cycles(sends), run.tasic_cycles[0], _READS))
     # The time that the columns of table 6 leave for a read, compared with table 2.
     one, two = (table(6).row(sends)["TASIC Cycles"] for sends in (1, 2))
     left = derived("(2 * one - two) / reads", one=int(one), two=int(two), reads=_reads(bench))
@@ -279,7 +268,7 @@ def table_6(bench: ThesisBench) -> list[Row]:
 
 
 def bandwidths(bench: ThesisBench) -> list[Row]:
-    """Section 2.2.4."""
+    """Return the bandwidths of section 2.2.4, measured."""
     lanes, rate = bench.config.lanes, bench.config.clock_mhz / 1000
     loaded = bench.program("EMC_TreeIntoMem_Li [0], 8, 1, 1, 0\n").cycles
     node = 32 * lanes / bench.transfer("TAS_LoopBack").tasic_cycles[0]
@@ -287,7 +276,7 @@ def bandwidths(bench: ThesisBench) -> list[Row]:
     return [
         figure_row(
             "8 bytes through the LEE",
-            8 * lanes / lee_load_cycles(8) * _PRINTED,
+            8 * lanes / cost_model.lee_load_cycles(8) * _PRINTED,
             8 * lanes / loaded * rate,
             _LEE,
             predicted=derived("8 * lanes / load * rate", lanes=lanes, load=Prices(bench.config).load(8), rate=rate),
@@ -310,7 +299,7 @@ def read_cycles(bench: ThesisBench) -> float:
 
 def random_reads(bench: ThesisBench) -> list[Row]:
     """Section 3.5."""
-    slot = access_cycles(4, alternate=False)
+    slot = cost_model.access_cycles(4, alternate=False)
     own = read_slot(bench.config.sdram, 4)
     predicted = derived("slot + overhead", slot=own, overhead=bench.config.tasic.read_overhead_cycles)
     measured = read_cycles(bench)
@@ -364,11 +353,11 @@ _WRITES_OF_EMC = 192
 def appendix_b(bench: ThesisBench) -> list[Row]:
     """The ways to cache points and normals in texture memory: whole programs, and busy cycles of the TASICs."""
     writes = _WRITES_OF_EMC
-    fast = caching_cycles(writes, alternate=True)
+    fast = cost_model.caching_cycles(writes, alternate=True)
     rows = []
     for name, way, cycles in (
-        ("every PE gives its own addresses", "explicit", 2 * caching_cycles(writes)),
-        ("one base for three PEs", "base", caching_cycles(writes)),
+        ("every PE gives its own addresses", "explicit", 2 * cost_model.caching_cycles(writes)),
+        ("one base for three PEs", "base", cost_model.caching_cycles(writes)),
         ("writes to alternate banks", "alternate", fast),
         ("in summary", "alternate", fast),
     ):
@@ -408,9 +397,9 @@ def table_3(bench: ThesisBench) -> list[Row]:
         cycles = spent(run, Stage.ADDRESSES)
         name = f"{size} samples"
         fitting = bench.config.lanes // side(size) ** 2
-        singles.append(row(f"a patch of {name}", each, ADDRESS_CYCLES, cycles // placed, _ADDRESSES))
+        singles.append(row(f"a patch of {name}", each, cost_model.ADDRESS_CYCLES, cycles // placed, _ADDRESSES))
         counts.append(row(f"patches of {name}", patches, fitting, placed, _PLACES, unit="patches"))
-        rows.append(row(f"all patches of {name}", total, address_cycles(patches), cycles, _ADDRESSES))
+        rows.append(row(f"all patches of {name}", total, cost_model.address_cycles(patches), cycles, _ADDRESSES))
     return singles + rows + counts
 
 
@@ -422,7 +411,7 @@ def table_4(bench: ThesisBench) -> list[Row]:
         for sizes, published in zip(((4,), (8,), (16,), (4, 8, 16)), cells, strict=True):
             measured = spent(bench.tessellation(n, sizes), Stage.BERNSTEIN)
             text = f"{net} net, {sizes[0]}x{sizes[0]} samples" if len(sizes) == 1 else f"{net} net, all sizes"
-            rows.append(row(text, published, bernstein_cycles(n, n, sizes), measured, _BERNSTEIN))
+            rows.append(row(text, published, cost_model.bernstein_cycles(n, n, sizes), measured, _BERNSTEIN))
     return rows
 
 
@@ -430,8 +419,8 @@ def section_3_2(bench: ThesisBench) -> list[Row]:
     """Loads that enable each patch in turn; no pass has patches of 64x64 samples, so those are not executed."""
     measured = spent(bench.tessellation(4, (8,)), Stage.ADDRESSES)
     return [
-        figure_row("loads of 2 patches", address_cycles(2), None, _ADDRESSES, "section3-loads"),
-        figure_row("loads of 128 patches", address_cycles(128), measured, _ADDRESSES, "section3-loads"),
+        figure_row("loads of 2 patches", cost_model.address_cycles(2), None, _ADDRESSES, "section3-loads"),
+        figure_row("loads of 128 patches", cost_model.address_cycles(128), measured, _ADDRESSES, "section3-loads"),
     ]
 
 
@@ -481,7 +470,7 @@ def table_8(bench: ThesisBench) -> list[Row]:
         n = side(net)
         note = "bytes-touched" if memory_map(n, n).fits else "table8-order"
         touched = len(touched_bytes(bench.tessellation(n)))
-        both = (memory_bytes(n), touched)
+        both = (cost_model.memory_bytes(n), touched)
         rows.append(row(f"{net} net", published, *both, _LAYOUT, note, unit="bytes", predicted=_touched(n)))
     return rows
 
@@ -537,7 +526,7 @@ def sizes(bench: ThesisBench) -> list[Row]:
     floats = [memory[f"{axis}_{what}"] for axis in AXES for what in ("point", "du", "dv")]
     used = {byte for each in floats for byte in range(each.start, each.end)} & touched_bytes(run)
     kept = memory["administrative"].start - memory["control_points"].start
-    values = FLOAT_BYTES * sum(rows * columns for rows, columns in surfaces(4, 4))
+    values = FLOAT_BYTES * sum(rows * columns for rows, columns in cost_model.surfaces(4, 4))
     return [
         figure_row("blocks of an EMC", array.lanes // (16 * array.emcs), bench.placed((4,)) // array.emcs, _MACHINE),
         figure_row("values of a bicubic patch", values, BATCH_BYTES * len(batches(run)), _LAYOUT),

@@ -18,7 +18,7 @@ from pixelflow.evidence import Check
 from pixelflow.isa import MEMORY_BYTES, Imm, Register
 from pixelflow.node import Node
 from pixelflow.simd.lanes import AUTO
-from tessellation.host.server import PatchServer
+from tessellation.host.patch_server import PatchServer
 from tessellation.host.session import Session
 from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.microprogram.method import CACHING_WAYS, LIBRARIES, FloatLibrary, Method, library_named

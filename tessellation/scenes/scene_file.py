@@ -16,24 +16,12 @@ from pixelflow.simd.configuration import KeyIndex
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import SCENE, read_text, shipped
-from tessellation.picture import (
-    BACKGROUND,
-    CAMERA_PLACES,
-    CAMERA_RANGES,
-    FARTHEST,
-    GAMMA,
-    NEAR_RANGE,
-    SIZE,
-    UPS,
-    View,
-    apart,
-    camera_contradictions,
-)
+from tessellation import picture
 from tessellation.sampling import COUNTS, LARGEST_TOLERANCE, LEAST_TOLERANCE, Sampling
 from tessellation.scenes.world import Placed
 from tessellation.surface.bpt import BUILT_IN
 
-FAR = FARTHEST
+FAR = picture.FARTHEST
 """Largest coordinate and size."""
 
 
@@ -107,7 +95,7 @@ def _linear(value: str | list[int] | list[float]) -> Sequence[float]:
     """Return a colour of a body as linear red, green and blue."""
     if not isinstance(value, str) and max(value) <= 1:
         return value
-    return [(each / 255) ** GAMMA for each in (COLOURS[value] if isinstance(value, str) else value)]
+    return [(each / 255) ** picture.GAMMA for each in (COLOURS[value] if isinstance(value, str) else value)]
 
 
 TEXT = ValueKind("text", lambda value: isinstance(value, str) and bool(value))
@@ -157,10 +145,10 @@ CameraWord = float | Sequence[float]
 """Value of a camera's key: a number, or the coordinates of a place."""
 
 _MOVING = {
-    **{name: number(low, high) for name, (low, high) in CAMERA_RANGES.items()},
-    **dict.fromkeys(CAMERA_PLACES, COORDINATES),
+    **{name: number(low, high) for name, (low, high) in picture.CAMERA_RANGES.items()},
+    **dict.fromkeys(picture.CAMERA_PLACES, COORDINATES),
 }
-_CAMERA = {**_MOVING, "near": number(*NEAR_RANGE)}
+_CAMERA = {**_MOVING, "near": number(*picture.NEAR_RANGE)}
 _ANGLES = ("azimuth", "elevation")
 
 
@@ -177,7 +165,7 @@ def camera_start(table: Mapping[str, object], index: KeyIndex, faults: list[Faul
     told = {key: value for key, value in table.items() if key != "at"}
     if not check(told, _CAMERA, "camera.", index, faults, also=("at",)):
         return {}
-    contradictions = list(camera_contradictions(told))
+    contradictions = list(picture.camera_contradictions(told))
     faults += [Fault(f"camera: {message}", index.place("camera"), hint) for message, hint in contradictions]
     return {} if contradictions else {key: _word(value) for key, value in told.items()}
 
@@ -209,8 +197,8 @@ def camera_way(
             found[key.frame] = key
     keys = tuple(found[frame] for frame in sorted(found))
     if "eye" in start:
-        eyes, places = (_told(start[what], keys, what, np.arange(last + 1)) for what in CAMERA_PLACES)
-        wrong = [frame for frame in range(last + 1) if not apart(tuple(eyes[frame]), tuple(places[frame]))]
+        eyes, places = (_told(start[what], keys, what, np.arange(last + 1)) for what in picture.CAMERA_PLACES)
+        wrong = [frame for frame in range(last + 1) if not picture.apart(tuple(eyes[frame]), tuple(places[frame]))]
         if wrong:
             hint = "lead one of them another way"
             faults.append(Fault(f"at frame {wrong[0]} the eye has come to look_at", index.place("camera.at"), hint))
@@ -237,7 +225,7 @@ def _key(
         )
         return None
     fixed = "eye" in start
-    wrong = [key for key in (_ANGLES if fixed else CAMERA_PLACES) if key in told]
+    wrong = [key for key in (_ANGLES if fixed else picture.CAMERA_PLACES) if key in told]
     if wrong:
         hint = "[camera] has an eye: move that" if fixed else "give [camera] an eye and look_at to begin with"
         kind = "has an eye" if fixed else "steps back"
@@ -262,7 +250,7 @@ def _told(start: CameraWord, keys: Sequence[CameraKey], what: str, frames: NDArr
     return np.stack([np.interp(frames, sorted(at), column) for column in columns], axis=1)
 
 
-def view_at(start: View, keys: Sequence[CameraKey], frame: int) -> View:
+def view_at(start: picture.View, keys: Sequence[CameraKey], frame: int) -> picture.View:
     """Return the view of a frame; ``start`` is that of frame 0 unless a key overrides it.
 
     A value is constant before the first and after the last key that names it.
@@ -271,11 +259,11 @@ def view_at(start: View, keys: Sequence[CameraKey], frame: int) -> View:
     for what in _MOVING:
         if any(what in key.told for key in keys):
             values = _told(getattr(start, what), keys, what, np.array([frame]))[0].tolist()
-            found[what] = values if what in CAMERA_PLACES else values[0]
+            found[what] = values if what in picture.CAMERA_PLACES else values[0]
     return _seen(start, found)
 
 
-def _seen(view: View, told: Mapping[str, CameraWord]) -> View:
+def _seen(view: picture.View, told: Mapping[str, CameraWord]) -> picture.View:
     """Return a view with values of a camera replaced."""
     numbers = {what: word for what, word in told.items() if isinstance(word, int | float)}
     places = {what: (word[0], word[1], word[2]) for what, word in told.items() if not isinstance(word, int | float)}
@@ -371,7 +359,7 @@ _BODY = {
     "tolerance": number(LEAST_TOLERANCE, LARGEST_TOLERANCE),
     "counts": word(*COUNTS),
     "one_sided": TRUTH,
-    "up": word(*UPS),
+    "up": word(*picture.UPS),
     "place": COORDINATES,
     "size": number(1e-6, FAR),
     "turn": number(-360, 360),
@@ -423,10 +411,10 @@ class Generated:
 class SceneFile:
     """A valid scene file; its paths are relative to ``folder``."""
 
-    size: tuple[int, int] = SIZE
-    background: tuple[int, int, int] = BACKGROUND
+    size: tuple[int, int] = picture.SIZE
+    background: tuple[int, int, int] = picture.BACKGROUND
     samples: int = 1
-    view: View = field(default_factory=View)
+    view: picture.View = field(default_factory=picture.View)
     frames: int = 1
     keys: tuple[CameraKey, ...] = ()
     bodies: tuple[Placed, ...] = ()
@@ -435,7 +423,7 @@ class SceneFile:
     affine: bool = False
     """True if colours and texture coordinates of bodies are linear on the screen, not perspective-correct."""
 
-    def view_at(self, frame: int) -> View:
+    def view_at(self, frame: int) -> picture.View:
         """Return the view of a frame, numbered from 0; raises InputError for one that does not exist."""
         if not 0 <= frame < self.frames:
             raise InputError(Fault(f"the scene has no frame {frame}", hint=f"allowed: 0 to {self.frames - 1}"))
@@ -483,12 +471,12 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
         faults.append(Fault("there is nothing to draw", Place(name), "a scene has a [[body]] or a [[generated]]"))
     if faults:
         raise InputError(faults)
-    size = tuple(found.get("size", SIZE))
+    size = tuple(found.get("size", picture.SIZE))
     return SceneFile(
         size,
-        _bytes(found["background"]) if "background" in found else BACKGROUND,
+        _bytes(found["background"]) if "background" in found else picture.BACKGROUND,
         found.get("samples", 1),
-        _seen(View(width=size[0], height=size[1]), camera),
+        _seen(picture.View(width=size[0], height=size[1]), camera),
         found.get("frames", 1),
         keys,
         tuple(each for each in bodies if each),

@@ -18,19 +18,9 @@ import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import RasterImage, Report, Shown, overview
+from tessellation.surface import topology
 from tessellation.surface.patch import trimmed
 from tessellation.surface.reference import UNIT, PatchSamples, surface_at
-from tessellation.surface.topology import (
-    Joints,
-    Orientation,
-    Side,
-    distinct,
-    find_joints,
-    grid,
-    orient,
-    ring,
-    sample_groups,
-)
 from tessellation.surface.trim_cells import SampledPart, Stitched, stitch
 
 
@@ -136,10 +126,10 @@ def build_mesh(
     """
     nets = [patch.patch for patch in patches]
     counts = [patch.samples for patch in patches]
-    joints = find_joints(nets)
-    orientation = orient(len(patches), joints)
+    joints = topology.find_joints(nets)
+    orientation = topology.orient(len(patches), joints)
     turned = orientation.turned ^ _inward(patches, orientation) if outward else orientation.turned
-    groups = sample_groups(nets, counts, joints)
+    groups = topology.sample_groups(nets, counts, joints)
 
     points = _stack(patches, "points") + np.float32(0.0)
     degenerate = _stack(patches, "degenerate")
@@ -162,7 +152,7 @@ def build_mesh(
         triangles, owner, open_sides = _triangles(counts, joints, turned, ids, weld=weld)
     points, degenerate, groups = surface.points, surface.degenerate, surface.groups
     normals = surface.normals * np.where(turned, -1.0, 1.0)[surface.owners][:, None]
-    keep = distinct(groups[triangles])
+    keep = topology.distinct(groups[triangles])
     triangles, owner = triangles[keep], owner[keep]
 
     idle = ~np.isin(ids, triangles) if trims else np.zeros(len(groups), bool)
@@ -255,7 +245,7 @@ def check(mesh: Mesh) -> MeshCheck:
     )
 
 
-def _inward(patches: Sequence[PatchSamples], orientation: Orientation) -> np.ndarray:
+def _inward(patches: Sequence[PatchSamples], orientation: topology.Orientation) -> np.ndarray:
     """Return True for the patches of parts whose normals point into the volume that they enclose."""
     volumes, centres = np.zeros(len(patches)), {}
     for part in set(orientation.part.tolist()):
@@ -263,7 +253,7 @@ def _inward(patches: Sequence[PatchSamples], orientation: Orientation) -> np.nda
         centres[part] = _stack(members, "points").astype(np.float64).mean(axis=0)
     for index, patch in enumerate(patches):
         points = patch.points.reshape(-1, 3).astype(np.float64) - centres[int(orientation.part[index])]
-        a, b, c = (points[corner] for corner in grid(np.arange(len(points)), patch.samples).T)
+        a, b, c = (points[corner] for corner in topology.grid(np.arange(len(points)), patch.samples).T)
         volume = float((np.cross(a, b) * c).sum()) / 6
         volumes[index] = -volume if orientation.turned[index] else volume
     total = np.bincount(orientation.part, weights=volumes)
@@ -276,17 +266,17 @@ def _stack(patches: Sequence[PatchSamples], name: str) -> np.ndarray:
 
 
 def _triangles(
-    counts: list[int], joints: Joints, turned: np.ndarray, ids: np.ndarray, *, weld: bool
+    counts: list[int], joints: topology.Joints, turned: np.ndarray, ids: np.ndarray, *, weld: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return triangles over all samples, the patch of each, and the vertex pairs along open edges."""
     starts = np.concatenate(([0], np.cumsum([k * k for k in counts])))
     finer = finer_sides(counts, joints, starts) if weld else {}
     triangles, open_sides = [], []
-    regular = {k: grid(np.arange(k * k), k) for k in set(counts)}
+    regular = {k: topology.grid(np.arange(k * k), k) for k in set(counts)}
     for patch, k in enumerate(counts):
-        foreign = {side: ids[finer[patch, side]] for side in Side if (patch, side) in finer} if finer else {}
+        foreign = {side: ids[finer[patch, side]] for side in topology.Side if (patch, side) in finer} if finer else {}
         if foreign:
-            corners = ring(ids[starts[patch] + np.arange(k * k)], k, foreign)
+            corners = topology.ring(ids[starts[patch] + np.arange(k * k)], k, foreign)
         else:
             corners = ids[starts[patch] + regular[k]]
         triangles.append(corners[:, ::-1] if turned[patch] else corners)
@@ -301,9 +291,11 @@ def _triangles(
     return np.concatenate(triangles), np.repeat(np.arange(len(counts)), list(map(len, triangles))), sides
 
 
-def finer_sides(counts: list[int], joints: Joints, starts: np.ndarray) -> dict[tuple[int, Side], np.ndarray]:
+def finer_sides(
+    counts: list[int], joints: topology.Joints, starts: np.ndarray
+) -> dict[tuple[int, topology.Side], np.ndarray]:
     """Return for each side with a finer neighbour that neighbour's samples, in the direction of the side itself."""
-    sides: dict[tuple[int, Side], np.ndarray] = {}
+    sides: dict[tuple[int, topology.Side], np.ndarray] = {}
     for edge in joints.edges:
         finest = max(edge.uses, key=lambda use: (counts[use.patch], -use.patch))
         line = starts[finest.patch] + finest.samples(counts[finest.patch])

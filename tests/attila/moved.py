@@ -88,6 +88,9 @@ def _layers(*draws: tuple[int, Mapping[str, object]]) -> AttilaScene:
 SCENES = {
     "texture": lambda: _textured(32, 8.0, TEXTURED, 1),
     "texture twice": lambda: _textured(32, 1.5, _TWICE, 4),
+    "two units": lambda: scene_of(
+        drawn(quad(0, 0, 8, 8), fragment=TEXTURED, textures={"0": "t", "1": "t"}), textures=_texture(1)
+    ),
     "small triangles": _apart,
     "mesh": _mesh,
     "again and again": lambda: _indexed(quad(0, 0, 32, 32), [0, 1, 2, 3, 4, 5] * 12, {**_LESS, **_BLEND}),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from attila_bridge.function.work import InstructionWork
 from attila_bridge.time.config import PAPER, AttilaConfig
+from attila_bridge.time.netlist import Boxes
 from attila_bridge.time.prepare import ReadPlan
+from attila_bridge.time.texture_unit import TexturePipeline
 from tests.attila.bench import Send, arrivals, plan
 
 DRAW: Send = (11, "command", ("draw", 0))
@@ -35,12 +38,18 @@ ONE = (((0, 16),),)
 """A sample of one bilinear step, whose 16 texels are in line 0."""
 
 
-def textured(*steps: object, config: AttilaConfig = PAPER) -> dict[str, list[tuple[int, Any]]]:
-    """Return what a unit does with a read that comes in 21, whose line comes from memory in 40, 44, 48 and 52."""
-    sends: list[Send] = [(21, "requests", (3, 0, 0, 0))]
+def _texture(boxes: Boxes) -> TexturePipeline:
+    return boxes.textures[0][0]
+
+
+def textured(
+    *steps: object, config: AttilaConfig = PAPER, pick: Callable[[Boxes], TexturePipeline] = _texture
+) -> dict[str, list[tuple[int, Any]]]:
+    """Return what a unit does with a read executed in 20, which comes in 21; its line comes in 40, 44, 48 and 52."""
+    sends: list[Send] = [(21, "requests", (3, 0, 0, 0, 20))]
     sends += [(40 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(4)]
     draw = plan(reads=(ReadPlan({0: 0}, [steps]),))  # type: ignore[list-item]
-    return arrivals(lambda boxes: boxes.textures[0][0], sends, draw, config=config)
+    return arrivals(pick, sends, draw, config=config)
 
 
 EVICTED = plan(tests=True, blocks=[0, 16, 32, 48, 64], step_quads=[(0,), (16,), (32,), (48,), (64,)],

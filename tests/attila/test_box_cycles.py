@@ -12,7 +12,9 @@ import pytest
 
 from attila_bridge.function.work import InstructionWork
 from attila_bridge.time.config import PAPER, AttilaConfig
+from attila_bridge.time.netlist import Boxes
 from attila_bridge.time.prepare import BatchPlan
+from attila_bridge.time.texture_unit import TexturePipeline
 from tests.attila.bench import Send, arrivals, plan, program
 from tests.attila.scripts import (
     DRAW,
@@ -178,6 +180,18 @@ def test_a_bilinear_read_that_misses() -> None:
     assert cycles(found, "filter") == [66] and cycles(found, "results") == [69]
 
 
+def test_the_latency_of_a_read_counts_from_its_execution_in_the_shader() -> None:
+    """Executed in 20, the result is sent in 68."""
+    units: list[TexturePipeline] = []
+
+    def pick(boxes: Boxes) -> TexturePipeline:
+        units.append(boxes.textures[0][0])
+        return units[-1]
+
+    textured(ONE, pick=pick)
+    assert units[-1].state.counts["TextureResultLatency"] == 68 - 20
+
+
 def test_two_steps_take_a_cycle_more_in_each_stage() -> None:
     """Trilinear: addresses 6 + 2; the second step is read in 61; filtered from 62 for 4 + 2."""
     found = textured((*ONE, *ONE))
@@ -236,11 +250,11 @@ def test_the_display_waits_for_a_block_that_is_read() -> None:
 
 
 def test_the_command_processor_goes_from_step_to_step() -> None:
-    """Registers up to 10 (formula); a program is asked for in 11, comes in 80 and takes 64 / 8 cycles of the bus; the
-    draw begins in 88. Its last fragment ends in 251, which is a cycle of its own, and the swap begins in 252."""
+    """Registers up to 10 (formula); a program is asked for in 10, comes in 80 and takes 64 / 8 cycles of the bus; the
+    draw begins in 87. Its last fragment ends in 251, which is a cycle of its own, and the swap begins in 252."""
     found = arrivals(lambda boxes: boxes.processor, PROCESSED, plan(), steps=FRAME)
-    assert cycles(found, "memory_request") == [12]
+    assert cycles(found, "memory_request") == [11]
     assert {
         cycle for port in ("fetch_command", "fifo_command", "shader0_command") for cycle in cycles(found, port)
-    } == {89}
-    assert found["color0_command"] == [(89, ("draw", 0)), (253, ("swap", 0))]
+    } == {88}
+    assert found["color0_command"] == [(88, ("draw", 0)), (253, ("swap", 0))]

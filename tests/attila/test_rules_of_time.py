@@ -289,7 +289,7 @@ def _lines(*blocks: int) -> Run:
     """Reads of one texel each, of a line each, without an answer of memory."""
     samples = [((((block, 16),),),) for block in blocks]
     draw = plan(reads=(ReadPlan({n: n for n in range(len(blocks))}, samples),))
-    return of(_TEXTURE, stream("requests", [(n, 0, n, 0) for n in range(len(blocks))]), draw)
+    return of(_TEXTURE, stream("requests", [(n, 0, n, 0, 20 + n) for n in range(len(blocks))]), draw)
 
 
 _GIVEN = {"texture.request_queue": 64}
@@ -336,21 +336,15 @@ def _rops(kind: str) -> list[Rule]:
     one = of(_rop(kind), QUADS, plan(**works))
     two = of(_rop(kind), [DRAW, *stream("quads", (0, 1, -1), amount=4)], plan(**works))
     many = of(_rop(kind), [DRAW, *quads], plan(**works, step_quads=[tuple(range(16))] * 4, blocks=[0, 1, 2, 3]))
-    lines = of(
-        _rop(kind),
-        [DRAW, *stream("quads", range(0, 160, 16), amount=4)],
-        plan(
-            **works,
-            step_quads=[(16 * n,) for n in range(10)],
-            blocks=[16 * n for n in range(10)],
-            to_depth=b"\x0f" * 160,
-            to_color=b"\x0f" * 160,
-            tested=b"\x0f" * 160,
-            depth_words=[0] * 640,
-            color_words=[7] * 640,
-        ),
-        blocks=256,
-    )
+
+    def ten(apart: int) -> Run:
+        """Ten quads, each of a block of its own."""
+        draw = plan(**works, step_quads=[(16 * n,) for n in range(10)], blocks=[apart * n for n in range(10)],
+            to_depth=b"\x0f" * 160, to_color=b"\x0f" * 160, tested=b"\x0f" * 160,
+            depth_words=[0] * 640, color_words=[7] * 640)  # fmt: skip
+        return of(_rop(kind), [DRAW, *stream("quads", range(0, 160, 16), amount=4)], draw, blocks=256)
+
+    lines = ten(16)
     clear = of(_rop(kind), [(20, "command", ("clear", 0))])
     at_end = {"depth": 0, "color": 1}[kind]
     four: Figure = lambda found: cycles(found, "alu_start")[:4]  # noqa: E731
@@ -367,11 +361,21 @@ def _rops(kind: str) -> list[Rule]:
             "a line of one set a quad: 4 ways take 4, then 6 wait in 30; 2 requests take 2, and 6 wait in 28"),
         Rule(f"{kind}.cache_inputs", 1, lines, four, [42, 50, 58, 66], [42, 58, 74, 90],
             "a line is decompressed while another is written, one in 8 cycles; one at a time takes 8 + 8"),
+        Rule(f"{kind}.lines", 8, ten(8), number("memory_request"), 2, 6,
+            "two sets of five lines: one is evicted of each; of one set of ten, six"),
+        Rule(f"{kind}.cache_outputs", 1, lines, last("alu_start"), 114, 154,
+            "the fifth to tenth line push out another each, begun in 74, 82, ...; with one at a time the seventh waits "
+            "18 after the sixth: 8 to read it, 8 to compress, 1 on the bus, 1 until its place is free; so do the "
+            "others"),
+        Rule(f"{kind}.extra_write_port", False, many, lambda found: cycles(found, "alu_start")[7:9], [49, 50], [49, 58],
+            "the first line is written from 33 on, the second, asked for 16 later, from 49 to 56; results of 45 to 48 "
+            "are written, the next waits, with it four operations"),
         Rule(f"{kind}.cleared", 2048, clear, at("ended"), [277], [149], "262,144 states from 20: 256 cycles, or 128"),
         Rule(f"{kind}.block_states", 1024, clear, at("ended"), [277], [22], "256 cycles, or 1"),
     ]  # fmt: skip
     if kind == "color":
         rows += [
+            Rule("color.ways", 1, lines, number("memory_request"), 6, 9, "ten lines of one set: 4 stay, or 1"),
             Rule(
                 "color.input_queue", 4, lines, first("ready"), 31, 27, "as above: 4 are taken; 6 wait in 30, or 2 in 26"
             ),
@@ -399,6 +403,7 @@ _UNREAD = of(lambda boxes: boxes.display, [(21, "states0", dict.fromkeys(range(6
 ROPS = [
     *_rops("depth"),
     *_rops("color"),
+    Rule("hz.enabled", False, _EVICTION, number("maxima"), 1, 0, "a maximum of the line that is evicted, or none"),
     Rule("hz.update_latency", 7, _EVICTION, last("maxima"), 275, 278,
         "the fifth quad in 261 finds all ways taken; the old line is read from 263 for 8 cycles, and a wire of "
         "4, or 7"),
@@ -499,8 +504,8 @@ MEMORY = [
     Rule("memory.write_buffers", 16, _flood(WRITE), _accepts(1), 58, 37,
         "one ends in 4 from 39: less than 10 of 32 free after 28 - 5 in 57, of 16 after 7 in 36"),
     Rule("command.start_latency", 4, _PROCESSOR, last("color0_command"), 253, 256, "the swap begins in 252"),
-    Rule("memory.command_bus", 64, _PROCESSOR, at("fetch_command"), [89], [82],
-        "the program comes in 80: 8 cycles, or 1"),
+    Rule("memory.command_bus", 64, _PROCESSOR, at("fetch_command"), [88], [81],
+        "the program comes in 80: 8 cycles with that one, or 1"),
 ]  # fmt: skip
 
 # --- formulas of a frame ---------------------------------------------------------------------------------------------
@@ -511,13 +516,17 @@ def _phases(scene: str) -> Run:
 
 
 FRAMES = [
-    Rule("command.ready_cycles", 34, _phases("texture"), at("Ready"), [84], [50], "68, or 34, and 16 for a texture"),
-    Rule("command.texture_cycles", 8, _phases("texture"), at("Ready"), [84], [76], "68, and 16, or 8"),
-    Rule("command.index_cycles", 3, _phases("mesh"), at("Ready"), [74], [71], "68, and 6, or 3"),
-    Rule("command.test_cycles", 2, _phases("again and again"), at("Ready"), [84], [81],
-        "68 + 6 + 5 + 5, or 68 + 6 + 2 + 5"),
-    Rule("command.blend_cycles", 2, _phases("again and again"), at("Ready"), [84], [81],
-        "68 + 6 + 5 + 5, or 68 + 6 + 5 + 2"),
+    Rule("command.ready_cycles", 34, _phases("texture"), at("Ready"), [101], [67],
+        "68, or 34; 16 for a texture, 2 for each of 6 more levels, 5 for a third attribute"),
+    Rule("command.texture_cycles", 8, _phases("texture"), at("Ready"), [101], [93], "68 + 12 + 5, and 16, or 8"),
+    Rule("command.level_cycles", 1, _phases("texture"), at("Ready"), [101], [95], "68 + 16 + 5, and 12, or 6"),
+    Rule("command.attribute_cycles", 1, _phases("texture"), at("Ready"), [101], [97], "68 + 16 + 12, and 5, or 1"),
+    Rule("command.further_cycles", 1, _phases("two units"), at("Ready"), [121], [118], "101 + 16, and 4, or 1"),
+    Rule("command.index_cycles", 3, _phases("mesh"), at("Ready"), [79], [76], "68 + 5, and 6, or 3"),
+    Rule("command.test_cycles", 2, _phases("again and again"), at("Ready"), [89], [86],
+        "68 + 5 + 6 + 5 + 5, or 68 + 5 + 6 + 2 + 5"),
+    Rule("command.blend_cycles", 2, _phases("again and again"), at("Ready"), [89], [86],
+        "68 + 5 + 6 + 5 + 5, or 68 + 5 + 6 + 5 + 2"),
     Rule("command.padding", 8, _phases("texture"), at("MemoryWrite"), [2833], [2801],
         "8 bytes a cycle: arrays 12 + 12 + 6, levels 2048 + 512 + 128 + 32 + 8 + 2 + 1, programs of 3 and 1 "
         "instructions and "
@@ -638,7 +647,23 @@ def writes(config: AttilaConfig = PAPER) -> list[bool]:
 def trilinear() -> list[int]:
     """When the addresses of two reads of two bilinear steps are there."""
     draw = plan(reads=(ReadPlan({0: 0, 1: 1}, [((*ONE, *ONE),), ((*ONE, *ONE),)]),))
-    return cycles(arrivals(_TEXTURE, stream("requests", [(0, 0, 0, 0), (1, 0, 1, 0)]), draw), "address")
+    return cycles(arrivals(_TEXTURE, stream("requests", [(0, 0, 0, 0, 20), (1, 0, 1, 0, 21)]), draw), "address")
+
+
+def filtered() -> list[int]:
+    """When two reads of one line, of four bilinear steps and of one, leave; the line comes from 100 on."""
+    draw = plan(reads=(ReadPlan({0: 0, 1: 1}, [((*ONE, *ONE, *ONE, *ONE),), (ONE,)]),))
+    sends = stream("requests", [(0, 0, 0, 0, 20), (1, 0, 1, 0, 21)])
+    sends += [(100 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(4)]
+    return cycles(arrivals(_TEXTURE, sends, draw), "results")
+
+
+def two_lines() -> list[int]:
+    """When a read leaves whose bilinear step is in two lines, which come from 40 to 52 and from 56 to 68."""
+    sends: list[Send] = [(21, "requests", (0, 0, 0, 0, 20))]
+    sends += [(40 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(8)]
+    draw = plan(reads=(ReadPlan({0: 0}, [((((0, 8), (1, 8)),),)]),))
+    return cycles(arrivals(_TEXTURE, sends, draw), "results")
 
 
 def looked_up(maximum: int) -> list[int]:
@@ -649,60 +674,71 @@ def looked_up(maximum: int) -> list[int]:
 
 UNCOMPRESSED = PAPER.with_values({"color.compress": False})
 _ENDS: list[Send] = [(22, "indices", (0, 0, 1, True, True, 0)), (60, "shaded1", (0, (1, True, True)))]
-HELD: list[tuple[str, object, object, str]] = [
-    ("a hit that ends a draw passes the shaders", cycles(committed(*_ENDS), "vertices"), [62, 72],
+HELD: list[tuple[str, Callable[[], object], object, str]] = [
+    ("a hit that ends a draw passes the shaders", lambda: cycles(committed(*_ENDS), "vertices"), [62, 72],
         "the first is sent in 51 and takes 11; the second in 61, though its vertex is shaded"),
-    ("a line asked for again is kept", committed((52, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
+    ("a line asked for again is kept", lambda: committed((52, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
         [(52, ("left", 0)), (53, ("kept", 0))], "its last user has left in 51, and an index finds it in 52"),
-    ("a line not asked for is free", committed((53, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
+    ("a line is given back once", lambda: committed((22, "indices", (0, 0, 1, True, False, 0)))["free"],
+        [(23, (0, 1)), (52, (1, 0)), (53, (1, 0)), (54, (0, 1))],
+        "in 22, as the index before has it too; an entry with each vertex, in 51 and 52; the line after the last"),
+    ("a line not asked for is free", lambda: committed((53, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
         [(52, ("left", 0)), (53, ("free", 0))], "in 53 it is too late"),
-    ("a result does not overtake another", overtaken(), [43],
+    ("a result does not overtake another", overtaken, [43],
         "done in 35; the second, of 4 cycles, is refused in 23, 25, ... 31 and goes in 33; the end is decoded "
         "in 34, done in 38"),
-    ("a compressed line is read before it is written over", writes()[:2], [True, False],
+    ("a compressed line is read before it is written over", lambda: writes()[:2], [True, False],
         "the swap has stored 64 bytes; they are asked for, and do not come"),
-    ("of a line written in part, touched pieces are stored", writes(UNCOMPRESSED), [True] * 5,
+    ("of a line written in part, touched pieces are stored", lambda: writes(UNCOMPRESSED), [True] * 5,
         "4 pieces of 64 bytes of a line that was clear; then the one with the quad"),
-    ("addresses take a cycle for each bilinear step", trilinear(), [30, 32], "begun in 22 and 24, 6 + 2 each"),
-    ("maxima go before a look-up", (looked_up(20), looked_up(21)), ([28, 29], [29, 30]),
+    ("addresses take a cycle for each bilinear step", trilinear, [30, 32], "begun in 22 and 24, 6 + 2 each"),
+    ("the filter takes a cycle for each bilinear step", filtered, [135, 136],
+        "the line is there in 112; begun in 124, 4 + 4, sent in 134; the second is begun in 128 only, 4 + 1"),
+    ("a step waits for all of its lines", two_lines, [85], "the second is there in 68, 16 after the one of a step "
+    "alone"),
+    ("maxima go before a look-up", lambda: (looked_up(20), looked_up(21)), ([28, 29], [29, 30]),
         "the quad is looked up in 21, but in 22 where the buffer takes a maximum"),
-    ("a quad waits for another one of its place", again(), [42, 46],
+    ("a quad waits for another one of its place", again, [42, 46],
         "begun in 41, done in 43 and written in 44; then the second is read, and begun in 45"),
-    ("the last vertex of a draw completes a group", inputs((21, "vertex0", (0, (0, False, True)))), [22],
+    ("the last vertex of a draw completes a group", lambda: inputs((21, "vertex0", (0, (0, False, True)))), [22],
         "it does not wait for three more, as one that is not the last does"),
-    ("vertices go before quads", inputs((20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[:8])[:2], [22, 24],
+    ("vertices go before quads", lambda: inputs((20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[:8])[:2], [22, 24],
         "groups of vertices in 21 and 22, the second to the other shader; the quad that came in 20 goes in 23"),
-    ("the turn of interpolation changes with the scan tile", interpolated()[:3],
+    ("the turn of interpolation changes with the scan tile", lambda: interpolated()[:3],
         [[(0, 0), (1, 32)], [(0, 1), (0, 16)], [(0, 17), (1, 33)]],
         "in 22 there is one quad of each ROP, and the turn is the first's again; in 26 its tiles 0 and 1 go "
         "together, as they are of one scan tile; in 30 it has one quad left"),
-    ("the first way of a search rotates", victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
+    ("the first way of a search rotates", lambda: victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
         "0 to 3 are remembered; searches begin at 1 to 7 and 0: the first way past 3 from there, 4 up to a "
         "beginning of 4"),
-    ("replacement remembers four ways", victims(5, 1, first_way=4, used=(0, 1, 2, 3)), [4],
+    ("replacement remembers four ways", lambda: victims(5, 1, first_way=4, used=(0, 1, 2, 3)), [4],
         "the search begins at 0; of three remembered ways 0 would be taken"),
-    ("a way used again is the last", victims(4, 1, used=(0, 1, 2, 3, 0)), [1], "else 0, the first used"),
-    ("equal depths are culled where less is asked", (culled(5, True), culled(5, False), culled(4, True)),
+    ("a way used again is the last", lambda: victims(4, 1, used=(0, 1, 2, 3, 0)), [1], "else 0, the first used"),
+    ("equal depths are culled where less is asked", lambda: (culled(5, True), culled(5, False), culled(4, True)),
         (True, False, False), "not less than 5; with lequal it may pass; 4 is nearer"),
-    ("an edge within 1e-12 of a fragment is on it", (inside(5e-13, 1), inside(-5e-13, 1), inside(5e-13, -1)),
+    ("an edge within 1e-12 of a fragment is on it", lambda: (inside(5e-13, 1), inside(-5e-13, 1), inside(5e-13, -1)),
         (True, True, False), "an edge that rises to the right owns what is on it, one that falls does not"),
-    ("an edge further than 1e-12 is not", (inside(2e-12, -1), inside(-2e-12, 1)), (True, False), "by its sign"),
-    ("reads go before a second write", memory((30, WRITE, 0), (31, WRITE, 64), (32, READ, 128)), [36, 56, 66],
+    ("an edge further than 1e-12 is not", lambda: (inside(2e-12, -1), inside(-2e-12, 1)), (True, False), "by its sign"),
+    ("reads go before a second write", lambda: memory((30, WRITE, 0), (31, WRITE, 64), (32, READ, 128)), [36, 56, 66],
         "one write is no run: the read starts 16 after it, in 46, and the write 14 after that"),
-    ("two writes are a run", memory(*THREE_WRITES, (35, READ, 192)), [36, 40, 44, 64],
+    ("an even and an odd page are open",
+        lambda: memory((30, READ, 0), (31, READ, PAGE // 2), (32, READ, 64), (33, READ, PAGE)), [40, 60, 64, 84],
+        "the second opens its page 20 after the first; the third finds its own open, 4 later; the fourth closes that"),
+    ("two writes are a run", lambda: memory(*THREE_WRITES, (35, READ, 192)), [36, 40, 44, 64],
         "the third goes in 38, before the read, which starts 16 later"),
-    ("a read waits for a write of its bytes", memory((30, WRITE, 0), (31, WRITE, 4 * PAGE), (32, READ, 4 * PAGE)),
-        [36, 56, 76],
+    ("a read waits for a write of its bytes",
+        lambda: memory((30, WRITE, 0), (31, WRITE, 4 * PAGE), (32, READ, 4 * PAGE)), [36, 56, 76],
         "the second write opens a page in 50, 20 after the first; the read starts 16 later and not before it"),
-    ("a line once uncompressed stays so", states(*AGAIN), {0: 256}, "all of its words are 0 now, which takes 64 bytes"),
-    ("a clear forgets that", states(*CLEARED), {0: 64}, "the block is clear before the second draw"),
-    ("a round over the ROPs ends at a full shader", crossbar(), (0, 4),
+    ("a line once uncompressed stays so", lambda: states(*AGAIN), {0: 256},
+        "all of its words are 0 now, which takes 64 bytes"),
+    ("a clear forgets that", lambda: states(*CLEARED), {0: 64}, "the block is clear before the second draw"),
+    ("a round over the ROPs ends at a full shader", crossbar, (0, 4),
         "four groups wait for the busy shader; then its ROP's next quad ends each round before the other ROP's"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("rule", "found", "expected", "because"), HELD, ids=lambda each: each if isinstance(each, str) else ""
+    ("rule", "measured", "expected", "because"), HELD, ids=lambda each: each if isinstance(each, str) else ""
 )
-def test_a_rule_holds(rule: str, found: object, expected: object, because: str) -> None:
-    assert found == expected, because
+def test_a_rule_holds(rule: str, measured: Callable[[], object], expected: object, because: str) -> None:
+    assert measured() == expected, because

@@ -41,7 +41,9 @@ def test_the_scenes_of_the_benchmark_are_as_without_sleep(name: str, monkeypatch
 
 
 @pytest.mark.parametrize("values", [{}, BATCHES, {"texture.ways": 8, "texture.lines": 2}, {"texture.wait_window": 1}])
-@pytest.mark.parametrize("scene", ["texture twice", "depths", "blended"])
+@pytest.mark.parametrize(
+    "scene", ["texture twice", *(pytest.param(each, marks=pytest.mark.slow) for each in ("depths", "blended"))]
+)
 def test_other_machines_are_as_without_sleep(
     scene: str, values: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

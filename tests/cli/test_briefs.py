@@ -29,7 +29,11 @@ COMMANDS = {
     "run half.g6a --machine gen6 -D count=3": ".data g10 F 1.0, 2.0\n    add (8) g20<1>F g10<8,8,1>F 0.5F {align1}\n",
 }
 """Command lines, and the program that is written first."""
-LONG = {each for each in COMMANDS if "emc-words" in each or "nodes" in each or "attila" in each or "rosette" in each}
+LONG = {
+    each
+    for each in COMMANDS
+    if "emc-words" in each or "nodes" in each or "attila" in each or "teapot" in each or "rosette" in each
+}
 COUNT = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,.])")
 """A figure that has thousands; others are shares, sizes and names too."""
 

@@ -25,7 +25,6 @@ LONG = {
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
     "pixelflow study labour --samples 16 --gps 2",
-    "pixelflow study turning --frames 0,40 --size 64x48 --cores 2",
     "pixelflow render glass --machine larrabee --size 80x60 -o glass.png",
     "pixelflow render nut --machine gen6 --projection eus --size 64x48 -o n.png",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -12,6 +13,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+import pixelflow
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -95,6 +98,14 @@ def test_users_need_neither_linters_nor_opengl() -> None:
         "mypy",
         "ruff",
     ]
+
+
+def test_a_release_has_one_version() -> None:
+    """Until it has a date it is "Unreleased" in the list of changes."""
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    heads = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert cited is not None and cited[1] == pixelflow.__version__
+    assert heads[0] == "Unreleased" or heads[0].split()[0] == pixelflow.__version__
 
 
 def test_no_python_is_shut_out_from_above() -> None:

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelflow.simd.report import Column, Table, as_text, counted, number, plural, verbatim
@@ -16,6 +16,7 @@ def shown_table(width: int, columns: list[Column], rows: list, title: str = "", 
     return as_text([Table(columns, rows, title)], width, color=color)
 
 
+@settings(max_examples=25)
 @given(
     st.integers(20, 120),
     st.lists(st.lists(st.integers(0, 10**12), min_size=4, max_size=4), min_size=1, max_size=5),

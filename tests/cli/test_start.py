@@ -53,7 +53,7 @@ def test_a_tessellation_imports_no_more_than_it_needs() -> None:
         "rich",
         "tomllib",
         "tessellation.picture.preview",
-        "tessellation.host.server",
+        "tessellation.host.patch_server",
         "pixelflow.node.replay",
     }
     assert not idle & names

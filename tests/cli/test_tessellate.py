@@ -32,7 +32,7 @@ def test_a_failing_preview_loses_nothing(pixelflow, flat: Path, monkeypatch: pyt
 def test_the_report_fits_and_counts_one_as_one(pixelflow, flat: Path) -> None:
     out = pixelflow("tessellate", "flat.bpt", *SMALL).out
     assert max(map(len, out.splitlines())) <= 80
-    assert "1 patch of 4x4 control points; 1 at 2x2 samples" in out
+    assert "1 patch of 4x4" in out
     assert len(out.splitlines()) <= 24
 
 

@@ -68,7 +68,7 @@ def test_rows_are_pictures_by_machines_and_refusals_have_no_figures() -> None:
     assert [(row[0], row[1], row[cycles]) for row in table.rows] == [
         ("one", "A", 5), ("one", "B", None), ("two", "A", 5), ("two", "B", None),
     ]  # fmt: skip
-    assert "B refuses one, two: no stencil." in texts
+    assert any("B refuses" in each and "no stencil" in each for each in texts)
 
 
 @pytest.mark.parametrize(("abouts", "named"), [(("", ""), False), (("of threads", ""), True), (("x", "x"), False)])
@@ -77,8 +77,7 @@ def test_cycles_of_others_are_told_where_there_are_others(abouts: tuple[str, str
     beside = by_triangle_size(FRAME, ways)
     assert beside is not None
     text = " ".join(each for each in beside.parts if isinstance(each, str))
-    assert ("The cycles of B are those of everything executed there." in text) is named
-    assert ("The cycles of" in text) is named
+    assert ("cycles of B" in text) is named
 
 
 def test_who_refuses_names_the_machines_that_would_draw(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,13 +134,11 @@ def test_the_study_draws_what_compare_draws(scene: str, capsys: pytest.CaptureFi
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_all_machines_are_every_one_that_draws(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    words = ("compare", scene, "--machine", "all", "--sizes", "40x30", "--figure", "a.svg")
+    words = ("compare", scene, "--machine", "all", "--sizes", "40x30")
     (row,) = told(capsys, *words)["sizes"]
     assert {each["machine"] for each in row["machines"]} >= {"PixelFlow", "Larrabee", "ATTILA", "Gen6"}
-    text = Path("a.svg").read_text(encoding="utf-8")
-    assert text.startswith("<?xml")
 
 
 def test_triangle_sizes_are_drawn_by_the_machines_that_are_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,7 +162,6 @@ def test_triangle_sizes_are_drawn_by_the_machines_that_are_named(capsys: pytest.
         (["compare", "scene.toml", "--explain", "source"], 2, "did you mean sources?"),
         (["study", "machines", "--scenes", "layrs"], 3, "did you mean layers?"),
         (["study", "machines", "--scenes", ","], 2, "expected scenes"),
-        (["study", "machines", "--figure", "a.gif"], 2, ".png or a .svg"),
         (["study", "machines", "--machine", "gen6", "--cores", "2"], 2, "add --machine larrabee"),
     ],
     ids=lambda each: " ".join(each)[:60] if isinstance(each, list) else "",
@@ -182,12 +178,10 @@ def test_what_is_wrong_is_said(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(QUESTIONS))
-def test_every_question_has_an_answer_or_a_reason_of_every_machine(name: str, tmp_path: Path, capsys) -> None:
+def test_every_question_has_an_answer_or_a_reason_of_every_machine(name: str, capsys) -> None:
     pytest.importorskip("trimesh", reason="trimesh is not installed")
     pytest.importorskip("PIL", reason="Pillow is not installed")
-    figure = tmp_path / "a.svg"
-    (row,) = told(capsys, "study", "machines", "--scenes", name, "--size", "64x48", "--figure", str(figure))["scenes"]
-    assert figure.read_text(encoding="utf-8").startswith("<?xml")
+    (row,) = told(capsys, "study", "machines", "--scenes", name, "--size", "64x48")["scenes"]
     answered = [each["machine"] for each in row["machines"]]
     refused = {each["machine"]: each["reason"] for each in row["refused"]}
     assert sorted([*answered, *refused]) == ["ATTILA", "Gen6", "Larrabee", "PixelFlow"] and all(refused.values())

@@ -15,8 +15,7 @@ from gen6_bridge.time import EuConfig
 from pixelflow.config import load_config
 from pixelflow.node import Guesses
 from pixelflow.simd.comparison import comparison_object, comparison_parts, comparison_topics
-from pixelflow.simd.comparison.comparison import asked_of
-from pixelflow.simd.comparison.comparison_figure import pictures_of, timelines_of
+from pixelflow.simd.comparison.comparison import asked_of, pictures_of, timelines_of
 from pixelflow.simd.comparison.scorecard import (
     FIGURES,
     QUANTITIES,
@@ -150,11 +149,12 @@ def test_bounds_of_what_is_not_counted_are_a_cell_each() -> None:
     one = replace(
         SIDE,
         free=(
-            FreeWork("feed", Bound.FLOOR, "", 20, (Work.FEED,)), FreeWork("feed", Bound.FLOOR, "", 30, (Work.FEED,)),
-            FreeWork("lists", Bound.AT_MOST, "", 5, (Work.BINNING,)),
-            FreeWork("others", Bound.OPEN, "", None, (Work.BINNING,)),
-            FreeWork("more lists", Bound.AT_MOST, "", 6, (Work.BINNING,)),
-            FreeWork("light", Bound.OPEN, "", None, (Work.VERTICES, Work.COMMANDS)),
+            FreeWork("feed", "PF102", Bound.FLOOR, "", 20, (Work.FEED,)),
+            FreeWork("feed", "PF102", Bound.FLOOR, "", 30, (Work.FEED,)),
+            FreeWork("lists", "PF301", Bound.AT_MOST, "", 5, (Work.BINNING,)),
+            FreeWork("others", "PF301", Bound.OPEN, "", None, (Work.BINNING,)),
+            FreeWork("more lists", "PF301", Bound.AT_MOST, "", 6, (Work.BINNING,)),
+            FreeWork("light", "PF301", Bound.OPEN, "", None, (Work.VERTICES, Work.COMMANDS)),
         ),
     )  # fmt: skip
     other = replace(SIDE, counted={Work.BINNING: HowCounted.NONE})
@@ -167,8 +167,11 @@ def test_bounds_of_what_is_not_counted_are_a_cell_each() -> None:
 
 
 def test_what_is_left_out_rests_on_the_rates_of_its_formulas() -> None:
-    unknown, printed = FreeWork("light", Bound.OPEN, "no rate"), FreeWork("way", Bound.FLOOR, "", 9, (), (PRINTED,))
-    guessed = FreeWork("memory", Bound.ABOUT, "", 7, (), (GUESSED,))
+    unknown, printed = (
+        FreeWork("light", "PF301", Bound.OPEN, "no rate"),
+        FreeWork("way", "PF301", Bound.FLOOR, "", 9, (), (PRINTED,)),
+    )
+    guessed = FreeWork("memory", "PF301", Bound.ABOUT, "", 7, (), (GUESSED,))
     for free, standing in (
         ((unknown,), None),
         ((unknown, printed), FigureStanding.FORMULA),

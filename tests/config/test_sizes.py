@@ -40,7 +40,11 @@ def test_a_pe_holds_the_same_on_machines_of_every_size(name: str, engine: str) -
         assert (node.memory[:, :each] == wanted.memory[:, :each]).all()
 
 
-@pytest.mark.parametrize("config", [TINY, LARGE, ODD, WIDEST], ids=["tiny", "large", "odd", "widest"])
+@pytest.mark.parametrize(
+    "config",
+    [TINY, pytest.param(LARGE, marks=pytest.mark.slow), ODD, pytest.param(WIDEST, marks=pytest.mark.slow)],
+    ids=["tiny", "large", "odd", "widest"],
+)
 def test_engines_agree_about_transfers_on_machines_of_every_size(config: NodeConfig) -> None:
     program = assemble(EXAMPLES / "texture_copy.mc")
     found = set()

@@ -47,7 +47,7 @@ def _answer(child: pexpect.spawn, command: str) -> str:
 
 def test_a_conversation(terminal) -> None:
     child = terminal(ROOT / "microcode" / "examples" / "panel_sum.mc")
-    assert "help lists the commands" in child.before
+    assert "help lists" in child.before
     assert "cycle 10" in _answer(child, "step")
     assert "LD R, d[0]" in _answer(child, "list")
     assert "did you mean break?" in _answer(child, "braek 20"), "a mistake does not end the conversation"

@@ -18,7 +18,7 @@ from pixelflow.debugger import (
     StopCondition,
     find_code,
 )
-from pixelflow.debugger.session import Anywhere
+from pixelflow.debugger.debug_session import Anywhere
 from pixelflow.observe import Blocked, Executed, Signalled, Taken, Waited
 from pixelflow.simd.errors import InputError
 from tests.debugger import programs

@@ -23,8 +23,8 @@ from pixelflow.cli.sweep import MOST_POINTS
 from pixelflow.config import THESIS, load_config
 from pixelflow.isa import Unit
 from tessellation import Patch, load, tessellate
-from tessellation.microprogram.kernels import emit_exchange
 from tessellation.microprogram.method import TRANSFERS, Method
+from tessellation.microprogram.stage_code import emit_exchange
 from tessellation.plan.memory_map import FLOAT_BYTES
 from tessellation.plan.schedule import Stage
 from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, counted, spent

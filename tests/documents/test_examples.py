@@ -21,6 +21,14 @@ PRINTED = {
 }
 
 
+OVER_PANELS = pytest.mark.parametrize(
+    "node",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each == "bit-serial")) for each in ENGINES],
+    indirect=True,
+)
+"""Bit-serial they take seconds."""
+
+
 @pytest.fixture(params=ENGINES)
 def node(request: pytest.FixtureRequest) -> Node:
     return Node(THESIS, engine=request.param)
@@ -120,23 +128,120 @@ def test_rings(node: Node) -> None:
     assert np.array_equal(node["light"], light[0] ^ light[1])
 
 
+def test_munch(node: Node) -> None:
+    _run(node, "munch.mc")
+    x, y = node.coordinates()
+    assert np.array_equal(node["light"], 2 * x ^ 4 * y)
+
+
+def test_plasma(node: Node) -> None:
+    _run(node, "plasma.mc")
+    x, y = node.coordinates()
+
+    def wave(phase: np.ndarray) -> np.ndarray:
+        q = phase & 127
+        return q * (127 - q) // 128 * np.where(phase & 128, -1, 1)
+
+    bent = wave(2 * x + y)
+    waves = bent + wave(x - 4 * y) + wave(3 * y - 3 * x) + wave(5 * y + 3 * bent)
+    assert np.array_equal(node["light"], 127 + waves) and np.ptp(waves) > 150
+
+
+LETTERS = [
+    "####...###..#...#.#####.#....",
+    "#...#...#...#...#.#.....#....",
+    "#...#...#....#.#..#.....#....",
+    "####....#.....#...####..#....",
+    "#.......#....#.#..#.....#....",
+    "#.......#...#...#.#.....#....",
+    "#......###..#...#.#####.#####",
+]
+
+
+def test_marquee(node: Node) -> None:
+    _run(node, "marquee.mc")
+    seen = _plane(node, node["light"])[18:46:4, ::4] == 255
+    assert np.array_equal(_plane(node, node["light"])[18:46], np.where(seen, 255, 40).repeat(4, 0).repeat(4, 1))
+    assert ["".join(".#"[int(point)] for point in row[:29]) for row in seen] == LETTERS
+    assert (_plane(node, node["light"])[[*range(18), *range(46, 64)]] == 40).all()
+
+
+def test_newton(node: Node) -> None:
+    """The same operations in binary32, in the same order, by numpy."""
+    _run(node, "newton.mc")
+    across, down = node.coordinates()
+    single = np.float32
+    x, y = (each.astype(single) * single(1 / 64) for each in (2 * across - 127, 63 - 2 * down))
+    for _ in range(12):
+        p, q = x * x - y * y, x * y + x * y
+        m = (p * p + q * q) * single(3)
+        x, y = x * single(0.6666667) + p / m, y * single(0.6666667) - q / m
+    assert np.array_equal(node["root"], np.where(x >= 0, 250, np.where(y < 0, 130, 20)))
+
+
+def _plane(node: Node, values: np.ndarray) -> np.ndarray:
+    """Return a value of each PE at its x and y."""
+    x, y = node.coordinates()
+    plane = np.zeros((64, 128), np.int64)
+    plane[y, x] = values
+    return plane
+
+
+def _stirred(low: np.ndarray, high: np.ndarray, rounds: int) -> np.ndarray:
+    """Return the low byte of a 16-bit xorshift."""
+    for _ in range(rounds):
+        high, low = high ^ low >> 1, low ^ (low & 1) << 7
+        low = low ^ high >> 1
+        high = (high ^ low) + 29 & 255
+    return low
+
+
+def _around(cells: np.ndarray) -> np.ndarray:
+    """Return how many of the four neighbours of each cell of four worlds are set."""
+    return np.sum([np.roll(cells, by, (1, 2)) for by in ((1, 0), (-1, 0), (0, 1), (0, -1))], axis=0, dtype=np.int64)
+
+
+@OVER_PANELS
+def test_maze(node: Node) -> None:
+    """Each room opens to the left or upwards, which makes a tree; every step takes its leaves but the two ends."""
+    _run(node, "maze.mc")
+    y, x = np.indices((64, 128))
+    upwards = _stirred(x | 1, y | 1, 5) >> 1 & 1
+    upwards[(x | 1) == 1] = 1
+    upwards[(y % 16 | 1) == 1] = 0
+    room, corridor = x & y & 1, (x ^ y) & (y ^ upwards) & 1
+    maze = np.where(x > 0, room | corridor, 0)
+    way, ends = maze.reshape(4, 16, 128), np.zeros((4, 16, 128), np.int64)
+    assert (way.sum((1, 2)) == 2 * 64 * 8 - 1).all(), "as many corridors as rooms, but one"
+    ends[:, 15, [49, 127]] = 1
+    for _ in range(72):
+        way = way & ((_around(way) >= 2) | ends)
+    assert np.array_equal(_plane(node, node["light"]), np.where(way.reshape(64, 128), 255, 80 * maze))
+    assert (_around(way)[way == 1] == 2 - ends[way == 1]).all(), "nothing but one way"
+
+
+@OVER_PANELS
+def test_waves(node: Node) -> None:
+    _run(node, "waves.mc")
+    lanes = np.arange(node.lanes)
+    beginning = _stirred(lanes % 256, lanes // 256, 5) % 32
+    age = _plane(node, np.where(beginning < 6, beginning, 0)).reshape(4, 16, 128)
+    for _ in range(48):
+        age = np.where(age == 0, _around(age == 1) > 0, (age + 1) % 6)
+    assert np.array_equal(_plane(node, node["age"]), age.reshape(64, 128))
+
+
+@OVER_PANELS
 def test_life(node: Node) -> None:
     """Each module is a torus of 128 x 16 cells."""
     _run(node, "life.mc")
-    low, high = np.divmod(np.arange(node.lanes), 256)[::-1]
-    for _ in range(3):
-        high, low = high ^ low >> 1, low ^ (low & 1) << 7
-        low ^= high >> 1
-        high = (high ^ low) + 29 & 255
-    x, y = node.coordinates()
-    cells = np.zeros((64, 128), np.int64)
-    cells[y, x] = low % 8 < 3
-    worlds = cells.reshape(4, 16, 128)
+    lanes = np.arange(node.lanes)
+    worlds = _plane(node, _stirred(lanes % 256, lanes // 256, 3) % 8 < 3).reshape(4, 16, 128)
     for _ in range(32):
         around = sum(np.roll(worlds, (dy, dx), (1, 2)) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
         worlds = (around == 3) | (worlds & (around == 4))
     assert 500 < worlds.sum() < 2000
-    assert np.array_equal(node["cell"], worlds.reshape(64, 128)[y, x])
+    assert np.array_equal(_plane(node, node["cell"]), worlds.reshape(64, 128))
 
 
 def test_rays(node: Node) -> None:
@@ -174,7 +279,7 @@ def test_the_gallery_prints_the_same_cycles() -> None:
     found |= {"`life`, a generation": three.cycles - two.cycles, "its arithmetic": own[1] - own[0]}
     _, _, *rows = table_after("docs/pages/gallery.md", "read by: tests/documents/test_examples.py")
     shown = dict(row.strip("| ").split(" | ") for row in rows)
-    assert len(shown) == 7 and shown == {name: f"{found[name]:,}" for name in shown}
+    assert len(shown) == 13 and shown == {name: f"{found[name]:,}" for name in shown}
 
 
 def _untouched(**parameters: int) -> Run:

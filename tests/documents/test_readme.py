@@ -45,15 +45,17 @@ LONG = {
     "pixelflow isa --machine larrabee vcompressd",
     "pixelflow verify 6",
     "pixelflow tessellate teapot --samples 4,8,16 --library plain --weld -o mixed.ply",
-    "pixelflow verify 6 7 12 figure13 --timing-only --quiet --figure curves.png",
+    "pixelflow verify 6 7 12 figure13 --timing-only --quiet --html curves.html",
     "pixelflow isa --machine gen6 pln",
     "pixelflow render bunny --size 160x120 -o bunny.png",
     "pixelflow verify larrabee --class M",
     "pixelflow compare enneper --samples 4 --machine all --sizes 80x60,160x120",
-    "pixelflow study turning --frames 0,40 --size 64x48 --cores 2",
     "pixelflow tessellate teapot --engine macro -q -o macro.obj",
     "pixelflow render enneper --machine attila --size 32x24 -o surface-attila.png",
     "pixelflow study caching --schedules thesis",
+    "pixelflow tessellate teapot --samples 4 --schedule shared-columns --load gp --results gp-fine",
+    "pixelflow tessellate rosette --samples 8 --weld -o rosette.obj",
+    "pixelflow tessellate teapot --samples 4 -D sdram.equal_slots=false -D sdram.check_commands=true --quiet",
 }
 """First commands of blocks that take more than a few seconds."""
 BLOCKS = [
@@ -105,8 +107,6 @@ def test_commands(document: str, commands: tuple[str, ...], tmp_path: Path, monk
             "--stats",
             "--record",
             "--svg",
-            "--figure",
-            "--markdown",
             "--html",
             "--out",
             ">",

@@ -87,7 +87,7 @@ COORDINATES = {
 
 
 @pytest.mark.parametrize("kind", COORDINATES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_coverage_is_exact(kind: str, data: st.DataObject) -> None:
     number = COORDINATES[kind]

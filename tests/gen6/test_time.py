@@ -40,9 +40,9 @@ def test_a_report_has_each_thread_and_the_rules_that_are_broken() -> None:
         {"unit": 0, "begin": 0, "end": 3, "issued": 2, "waited": {}},
         {"unit": 0, "begin": 0, "end": 6, "issued": 2, "waited": {"fpu held": 2, "other threads": 1}},
     ]
-    assert "rules of legality" not in str(report.brief)
+    assert "legality" not in str(report.brief)
     broken = run_program(assemble_eu("mov (8) g1<1>UB g2<8,8,1>F\nnop\n")).report()
-    assert "rules of legality that are broken: D2 in 1" in str(broken.brief)
+    assert "D2 in 1" in str(broken.brief)
 
 
 def test_watching_changes_nothing() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microcode.catalogue import FLOATS, ORDERS, Entry, Kind, Library, Operation
-from pixelflow.node.kernels.kernel import Kernel
-from pixelflow.node.kernels.kernel import KernelOperation as Computed
+from pixelflow.node.kernels.float_kernel import Kernel
+from pixelflow.node.kernels.float_kernel import KernelOperation as Computed
 from tests.library.batch import columns
 
 __all__ = ["ENTRIES", "Numbers", "grid", "kernel_for", "label", "random_pairs", "rows"]
@@ -15,11 +15,11 @@ __all__ = ["ENTRIES", "Numbers", "grid", "kernel_for", "label", "random_pairs", 
 Numbers = NDArray[np.uint64]
 """Float patterns."""
 
-# Order and signs are the same routines in the libraries plain and tuned; those of the library generic are sequences of
-# calls, which have no kernel.
+# Of binary32, which alone has kernels. Order and signs are the same routines in the libraries plain and tuned; those of
+# the library generic are sequences of calls, which have no kernel.
 ENTRIES = (
-    *(entry for entry in FLOATS if entry.library is not Library.GENERIC),
-    *(entry for entry in ORDERS if entry.library is Library.TUNED),
+    *(entry for entry in FLOATS if entry.library is not Library.GENERIC and entry.size == 3),
+    *(entry for entry in ORDERS if entry.library is Library.TUNED and entry.size == 3),
 )
 
 COMPUTED = {
@@ -39,7 +39,7 @@ COMPUTED = {
 
 def kernel_for(entry: Entry) -> Kernel:
     """Return the kernel that an entry of the library must be recognised as."""
-    return Kernel(COMPUTED[entry.operation], entry.size, entry.kind is Kind.FINITE)
+    return Kernel(COMPUTED[entry.operation], entry.kind is Kind.FINITE)
 
 
 def label(entry: Entry) -> str:

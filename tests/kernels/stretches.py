@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.isa.declarations import CARRIES, WORDS
-from pixelflow.node.kernels.kernel import Call, Kernel, KernelOperation
+from pixelflow.node.kernels.float_kernel import Call, Kernel, KernelOperation
 from pixelflow.node.kernels.macro_engine import MacroEngine
 from pixelflow.simd.lanes.engine import Meaning
 from pixelflow.simd.lanes.native.compiled_engine import CompiledAction
@@ -26,7 +26,7 @@ FINITE = (
     KernelOperation.DIVIDE,
     KernelOperation.SQUARE_ROOT,
 )
-KERNELS = (*(Kernel(each, 3) for each in KernelOperation), *(Kernel(each, 3, finite=True) for each in FINITE))
+KERNELS = (*(Kernel(each) for each in KernelOperation), *(Kernel(each, finite=True) for each in FINITE))
 SCRATCH = (152, 9)
 
 PLACES = (0, 4, 8, 2, 6, 9, 16, 20, 24, 28, 30, 34, 380)
@@ -78,8 +78,8 @@ def tame(seed: int, length: int) -> list[Maker]:
         operands = rng.choices(first, k=kernel.operands)
         found.append(call(kernel, result, operands))
         if kernel.operation in (KernelOperation.ADD, KernelOperation.MULTIPLY):
-            found.append(call(Kernel(KernelOperation.SUBTRACT, 3), 144, [result, rng.choice(first)]))
-            found.append(call(Kernel(KernelOperation.LESS, 3), 148, [144, 144]))
+            found.append(call(Kernel(KernelOperation.SUBTRACT), 144, [result, rng.choice(first)]))
+            found.append(call(Kernel(KernelOperation.LESS), 148, [144, 144]))
     return found
 
 

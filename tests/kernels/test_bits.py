@@ -27,11 +27,6 @@ FILES = {
 }
 
 every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=label)
-binary32 = pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.size == 3], ids=label)
-WIDER = [entry for entry in ENTRIES if entry.size > 3]
-some_wider = pytest.mark.parametrize(
-    "entry", [pytest.param(e, id=label(e), marks=[pytest.mark.slow] if e.size > 4 else []) for e in WIDER]
-)
 
 
 def wrong(entry: Entry, a: Numbers, b: Numbers) -> list[str]:
@@ -47,14 +42,9 @@ def wrong(entry: Entry, a: Numbers, b: Numbers) -> list[str]:
     ]
 
 
-@binary32
+@every_entry
 def test_every_exponent_with_its_neighbours_and_the_extremes_and_all_signs(entry: Entry) -> None:
     assert not wrong(entry, *grid(entry, SEED, dense=False))
-
-
-@some_wider
-def test_exponents_and_signs_of_wider_mantissas(entry: Entry) -> None:
-    assert not wrong(entry, *(values[:: entry.size] for values in grid(entry, SEED, dense=False)))
 
 
 @pytest.mark.slow
@@ -63,14 +53,9 @@ def test_all_pairs_of_exponents_and_signs(entry: Entry) -> None:
     assert not wrong(entry, *grid(entry, SEED, dense=True))
 
 
-@binary32
+@every_entry
 def test_a_hundred_thousand_random_operands(entry: Entry) -> None:
     assert not wrong(entry, *random_pairs(entry, 100_000, SEED + 1))
-
-
-@some_wider
-def test_random_operands_of_wider_mantissas(entry: Entry) -> None:
-    assert not wrong(entry, *random_pairs(entry, 8_192, SEED + 2))
 
 
 @pytest.mark.slow
@@ -80,7 +65,7 @@ def test_ten_million_random_operands(entry: Entry) -> None:
         assert not wrong(entry, *random_pairs(entry, 400_000, SEED + 100 + part)), f"part {part}"
 
 
-@binary32
+@every_entry
 def test_corners_with_corners(entry: Entry) -> None:
     """The operands that tests of the library take for corners, with both signs, each with each."""
     values = np.concatenate([CORNERS, CORNERS | np.uint32(1 << 31)]).astype(np.uint64)
@@ -88,7 +73,7 @@ def test_corners_with_corners(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("kind", ["", "_hard"])
-@pytest.mark.parametrize("entry", [e for e in ENTRIES if e.size == 3 and e.operation in FILES], ids=label)
+@pytest.mark.parametrize("entry", [e for e in ENTRIES if e.operation in FILES], ids=label)
 def test_the_reference_vectors(entry: Entry, kind: str, shared: Path) -> None:
     """All operands of the files, those outside an entry's contract included: its microcode gives something for them."""
     with np.load(shared / "data" / "fp" / f"{FILES[entry.operation]}{kind}.npz") as file:
@@ -99,6 +84,6 @@ def test_the_reference_vectors(entry: Entry, kind: str, shared: Path) -> None:
 @pytest.mark.parametrize("other", [Operation.LESS, Operation.EQUAL, Operation.TO_INTEGER, Operation.NEGATE])
 def test_the_reference_vectors_in_order(other: Operation, shared: Path) -> None:
     """There are no files for order and whole parts; the operands of sums are as good."""
-    (entry,) = (each for each in ENTRIES if each.size == 3 and each.operation is other)
+    (entry,) = (each for each in ENTRIES if each.operation is other)
     with np.load(shared / "data" / "fp" / "add_hard.npz") as file:
         assert not wrong(entry, file["a"].astype(np.uint64), file["b"].astype(np.uint64))

@@ -230,8 +230,7 @@ def test_where_native_code_is_lost(monkeypatch: pytest.MonkeyPatch, fused: bool)
         pair.run(reading(), fuse=fused and number == 2)
     monkeypatch.setattr(Toolchain, "compile", refuse)
     engine = pair.nodes[0].array.engine
-    engine._wanted.append((((("load",), ("not", 0), ("store", 1)), (0, 1)),) * 3)
-    engine._wanted[-1] = (engine._wanted[-1], ())
+    engine._wanted.append(((((("load",), ("not", 0), ("store", 1)), (0, 1)),) * 3, ()))
     engine._native.addresses.append(0)
     monkeypatch.setattr(engine._native, "fetch", lambda wanted: False)
     assert pair.run(reading()) and not engine._is_native

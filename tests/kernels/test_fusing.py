@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pixelflow.node.kernels import fusing
-from pixelflow.node.kernels.kernel import Kernel, KernelOperation
+from pixelflow.node.kernels.float_kernel import Kernel, KernelOperation
 from pixelflow.node.kernels.macro_engine import MacroEngine
 from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, Native
 from pixelflow.simd.lanes.native.toolchain import Toolchain, toolchain
@@ -134,11 +134,11 @@ def test_masks_that_are_not_full_take_the_plain_way() -> None:
 
 CONSUMERS = {
     "nobody": [],
-    "a quotient by it": [call(Kernel(KernelOperation.DIVIDE, 3), 36, (20, 32))],
-    "a quotient of it": [call(Kernel(KernelOperation.DIVIDE, 3), 36, (32, 20))],
-    "a quotient by it for which infinities are numbers": [call(Kernel(KernelOperation.DIVIDE, 3, True), 36, (20, 32))],
-    "an order": [call(Kernel(KernelOperation.LESS, 3), 36, (32, 20))],
-    "a product, which overwrites it": [call(Kernel(KernelOperation.MULTIPLY, 3), 32, (32, 20))],
+    "a quotient by it": [call(Kernel(KernelOperation.DIVIDE), 36, (20, 32))],
+    "a quotient of it": [call(Kernel(KernelOperation.DIVIDE), 36, (32, 20))],
+    "a quotient by it for which infinities are numbers": [call(Kernel(KernelOperation.DIVIDE, True), 36, (20, 32))],
+    "an order": [call(Kernel(KernelOperation.LESS), 36, (32, 20))],
+    "a product, which overwrites it": [call(Kernel(KernelOperation.MULTIPLY), 32, (32, 20))],
 }
 
 
@@ -151,7 +151,7 @@ CONSUMERS = {
 )
 def test_every_extreme_number_with_every_other(operation: KernelOperation, finite: bool, consumer: str) -> None:
     """Each pair has 64 lanes of its own, in which nothing else is extreme; a third operand is 1.5."""
-    kernel = Kernel(operation, 3, finite)
+    kernel = Kernel(operation, finite)
     makers = [call(kernel, 32, (16, 24)[: kernel.operands]), *CONSUMERS[consumer]]
     count = len(EXTREME)
     lanes = 64 * count * count
@@ -169,23 +169,13 @@ def test_every_extreme_number_with_every_other(operation: KernelOperation, finit
     assert not len(wrong), [f"{a[lane]:08x} {b[lane]:08x}" for lane in wrong[:5]]
 
 
-def test_wider_mantissas_stay_as_they_are() -> None:
-    wide = call(Kernel(KernelOperation.MULTIPLY, 4), 64, (16, 24))
-    makers = [*tame(11, 3), wide, *mixed(11, 6)]
-    check(makers, 11, (128,))
-    engine = start(machine(), 11, wild=False)
-    before = engine.digest()
-    engine.run([without_plain(chained(engine, makers))])
-    assert engine.digest() == before, "nothing but the plain way is there"
-
-
 def test_a_row_of_ones_that_a_call_overwrites(monkeypatch: pytest.MonkeyPatch) -> None:
     """What holds 255 in every lane before one function need not before the next one."""
     monkeypatch.setattr(fusing, "_CALLS", 1)
     makers = [
         part(lambda lanes: lanes.store(64, lanes.word(255))),
-        call(Kernel(KernelOperation.ADD, 3), 64, (16, 20)),
-        call(Kernel(KernelOperation.ADD, 3), 68, (64, 24)),
+        call(Kernel(KernelOperation.ADD), 64, (16, 20)),
+        call(Kernel(KernelOperation.ADD), 68, (64, 24)),
         part(lambda lanes: lanes.store(30, lanes.load(64), lanes.flag("E"))),
     ]
     check(makers, 12)

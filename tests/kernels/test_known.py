@@ -12,8 +12,8 @@ from microcode.catalogue import FLOATS, ORDERS, Library, Operation, find
 from pixelflow.config import TINY
 from pixelflow.isa import EncodingError, Program
 from pixelflow.node import Node
-from pixelflow.node.kernels.kernel import Kernel
-from pixelflow.node.kernels.kernel import KernelOperation as Computed
+from pixelflow.node.kernels.float_kernel import Kernel
+from pixelflow.node.kernels.float_kernel import KernelOperation as Computed
 from pixelflow.node.kernels.macro_engine import KernelAction, digest, kernel_of, known
 from pixelflow.node.run.perform import prepared
 from pixelflow.simd.errors import InputError
@@ -21,10 +21,9 @@ from tests.kernels.operands import kernel_for, label
 from tests.library.batch import OPERANDS, calling
 
 
-@pytest.mark.parametrize("size", range(3, 7))
 @pytest.mark.parametrize("library", [Library.PLAIN, Library.TUNED])
-def test_every_float_routine_of_the_library_has_its_kernel(library: Library, size: int) -> None:
-    entries = [e for e in (*FLOATS, *ORDERS) if e.library is library and e.size == size]
+def test_every_float_routine_of_the_library_has_its_kernel(library: Library) -> None:
+    entries = [e for e in (*FLOATS, *ORDERS) if e.library is library and e.size == 3]
     program = calling(entries[0].include, None, OPERANDS)
     assert {r.name for r in program.routines} == {entry.name for entry in entries}
     for entry in entries:
@@ -39,7 +38,7 @@ def test_no_digest_is_of_a_routine_that_is_not_there() -> None:
     for entry in (*FLOATS, *ORDERS):
         program = calling(entry.include, None, OPERANDS)
         if entry.library is not Library.GENERIC:
-            found.add(digest(program, program.routine(entry.name)))
+            found |= {digest(program, program.routine(entry.name))} if entry.size == 3 else set()
         else:
             assert digest(program, program.routine(entry.name)) is None, "a sequence of calls is no straight code"
     assert found == set(known())
@@ -56,7 +55,7 @@ def test_a_routine_that_differs_in_one_bit_has_none() -> None:
     lines = [f"LD R, a[{at}]\nST d[{at}], R\n" for at in range(3)]
     program = assemble(f"routine other(d, a)\n{''.join(lines)}LD R, a[3]\nXOR R, #0x80\nST d[3], R\nend\nHALT\n")
     routine = program.routine("other")
-    assert kernel_of(program, routine) == Kernel(Computed.NEGATE, 3), "the name plays no part"
+    assert kernel_of(program, routine) == Kernel(Computed.NEGATE), "the name plays no part"
     changed = 0
     for word in range(routine.entry, routine.end):
         for bit in range(32):

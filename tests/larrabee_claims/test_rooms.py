@@ -212,7 +212,7 @@ def test_scenes_that_fill_the_screen_are_looked_at_where_there_are_such() -> Non
     assert scenes_of(BENCH) == SCENES
     assert scenes_of(more) == (*SCENES, FILLING[0])
     row = measured("bin-balance", more)
-    assert f"of these {FILLING[0]} fills the screen" in row.text
+    assert f"{FILLING[0]} fills" in row.text
     assert row.figures[f"within_{FILLING[0]}"] == row.figures[f"within_{SCENES[0]}"]
 
 

@@ -146,8 +146,8 @@ def test_whether_a_tile_stays_in_the_cache_is_said() -> None:
         dict(side_of(render_on_larrabee(one, FrameSetting(tile=tile)), 1, 1000.0).facts)["L2 cache"]
         for tile in (64, 128)
     ]
-    assert facts[0] == "131,072 bytes of a tile's pixels, within a core's 262,144"
-    assert facts[1] == "524,288 bytes of a tile's pixels, MORE than a core's 262,144"
+    assert facts[0].startswith("131,072 bytes") and "within" in facts[0]
+    assert facts[1].startswith("524,288 bytes") and "MORE" in facts[1]
 
 
 def test_any_number_of_layers_is_kept() -> None:
@@ -157,7 +157,7 @@ def test_any_number_of_layers_is_kept() -> None:
     deep = Frame(32, 32, (0, 0, 0), (draw,))
     drawn = draw_on_larrabee(deep, tile=32)
     assert drawn.picture.equals(draw_frame(deep))
-    assert "bytes of a tile's pixels and lists, within" in dict(drawn.facts)["L2 cache"]
+    assert "lists, within" in dict(drawn.facts)["L2 cache"]
 
 
 def test_states_that_the_pes_do_not_draw_are_refused_by_name() -> None:

@@ -27,12 +27,12 @@ def changed(array: np.ndarray, place: tuple[int, ...], value: float) -> np.ndarr
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e39])
 def test_vertices_that_are_no_points(value: float) -> None:
     text = refused(positions=changed(POINTS, (4, 1), value))
-    assert "vertex 5 of 24 is not a point of finite float32 numbers" in text
+    assert "vertex 5 of 24" in text and "finite" in text
 
 
 def test_enormous_vertices() -> None:
     text = refused(positions=changed(POINTS, (7, 2), 2e18))
-    assert "vertex 8 of 24 reaches 2e+18 in clip space" in text and "2^60" in text
+    assert "vertex 8 of 24 reaches 2e+18" in text and "2^60" in text
     far = perspective(np.zeros(3), 1e10 * np.eye(3), 1e10, 64, 64, 1, 2)
     assert "vertex 7 of 24 reaches" in refused(matrix=far)
 

@@ -94,7 +94,10 @@ def test_results_are_those_of_python(entry: Entry) -> None:
     _check(entry, NodeConfig(), "rows")
 
 
-@every_entry
+@pytest.mark.parametrize(
+    "entry",
+    [pytest.param(each, id=each.name, marks=[pytest.mark.slow] * (each.size not in (1, 4))) for each in INTEGERS],
+)
 def test_the_reference_engine_gives_the_same(entry: Entry) -> None:
     _check(entry, TINY, "bit-serial")
 

@@ -181,7 +181,7 @@ def test_one_wrong_definition_does_not_cause_more_messages() -> None:
 
 def test_many_mistakes_are_cut_off() -> None:
     text = message("\n".join(f"LD R, #{n}" for n in range(300, 400)))
-    assert "more than 50 errors; the rest is not shown" in text
+    assert "50 errors" in text
 
 
 def test_an_unknown_parameter_is_an_error() -> None:

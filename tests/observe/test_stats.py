@@ -11,7 +11,7 @@ import microcode
 from pixelflow.cli.main import main
 from pixelflow.config import TINY
 from pixelflow.node import Node
-from pixelflow.observe.stats import STATISTICS, Collector
+from pixelflow.observe.node_statistics import STATISTICS, Collector
 from pixelflow.simd.errors import CycleLimitError, InternalError, MachineFault
 
 HALVES = """\

@@ -20,7 +20,14 @@ def test_every_kernel_is_in_the_table() -> None:
     assert [row[0].strip("`") for row in TABLE] == list(KERNELS)
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row[0].strip("`"))
+LONG = {"`radix_sort`", "`histogram`", "`bitonic_sort`"}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each[0] in LONG)) for each in TABLE],
+    ids=lambda row: row[0].strip("`"),
+)
 def test_cycles(row: list[str]) -> None:
     """Without data they are the same; which records go where depends on data, so that one is run with them."""
     kernel = KERNELS[row[0].strip("`")]

@@ -39,7 +39,7 @@ places of 8 cycles, a column is mixed in 6 and 9 for each byte, and a byte of th
 """
 MASKED = {"convolution", "brightness", "aes"}
 """Those of them that disable PEs."""
-HEAVY = {"histogram", "radix_sort"}
+HEAVY = {"aes", "bitonic_sort", "histogram", "kmeans", "nearest", "radix_sort"}
 
 
 @pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.slow] * (each in HEAVY)) for each in KERNELS])
@@ -83,7 +83,11 @@ def test_a_wrong_byte_is_seen(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALONE)
-@pytest.mark.parametrize("config", [TINY, THESIS, LARGE], ids=["tiny", "thesis", "large"])
+@pytest.mark.parametrize(
+    "config",
+    [TINY, *(pytest.param(each, marks=pytest.mark.slow) for each in (THESIS, LARGE))],
+    ids=["tiny", "thesis", "large"],
+)
 def test_what_stays_in_a_pe_takes_the_same_on_every_machine(name: str, config: NodeConfig) -> None:
     found = measure(KERNELS[name], config)
     assert (found.right, found.cycles, found.utilisation == 1.0) == (True, ALONE[name], name not in MASKED)

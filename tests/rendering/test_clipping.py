@@ -10,10 +10,10 @@ from tessellation import LIBRARIES, load
 from tessellation.picture import Standpoint, View
 from tessellation.plan.memory_map import memory_map
 from tessellation.rendering import Projection
+from tessellation.rendering.instruction_words import InstructionWords, draw_words, generate_words
 from tessellation.rendering.projection import sampled_points
 from tessellation.rendering.word_clipping import Clipping, ClipPlane, clip_program
 from tessellation.rendering.word_sending import WordPlaces
-from tessellation.rendering.words import InstructionWords, draw_words, generate_words
 
 GREY = (222, 224, 230)
 F = np.float32

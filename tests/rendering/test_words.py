@@ -15,10 +15,16 @@ from pixelflow.simd.errors import InputError
 from tessellation import Method, load
 from tessellation.picture import View
 from tessellation.plan.memory_map import memory_map
+from tessellation.rendering.instruction_words import (
+    draw_words,
+    generate_words,
+    setup_program,
+    triangle_program,
+    word_programs,
+)
 from tessellation.rendering.instructions import TriangleData, region_program, regions
 from tessellation.rendering.projection import sampled_points
 from tessellation.rendering.word_sending import PART_BYTES, PARTS, WordPlaces
-from tessellation.rendering.words import draw_words, generate_words, setup_program, triangle_program, word_programs
 
 PLACES = WordPlaces.after(memory_map(4, 4))
 EDGES, PLANES, REACH = (PLACES.coefficients + at for at in (0, 33, 72))

@@ -18,8 +18,8 @@ from microcode import assemble
 from pixelflow.config import THESIS, TINY
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
+from pixelflow.observe.node_statistics import Collector, RunStatistics
 from pixelflow.observe.node_tracer import NodeTracer
-from pixelflow.observe.stats import Collector, RunStatistics
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 from pixelflow.simd.trace import Selection, Trace, TraceClock, known_tracks
 from tessellation import load, tessellate

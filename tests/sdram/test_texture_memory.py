@@ -54,6 +54,7 @@ def test_only_written_rows_take_space() -> None:
     assert (memory.pages, memory.bytes_held) == (2, 8192)
 
 
+@pytest.mark.slow
 def test_a_whole_module_can_be_written() -> None:
     memory = TextureMemory(THESIS)
     where = everywhere(THESIS, 8)

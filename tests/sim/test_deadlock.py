@@ -56,7 +56,7 @@ class Poller(Metronome):
         return min(self.works, self.state.count)
 
 
-@pytest.mark.parametrize("works", [0, 1, 3 * STILL])
+@pytest.mark.parametrize("works", [1, pytest.param(3 * STILL, marks=pytest.mark.slow)])
 def test_trying_again_for_ever_is_a_deadlock(works: int) -> None:
     """Work that no wire carries is no standstill: a box may do as much of it as it likes."""
     machine = Netlist("tries")

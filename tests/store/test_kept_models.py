@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.config import load_config
+from pixelflow.config import TINY, load_config
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.store import MODEL, store
 from tessellation import load
@@ -55,33 +55,33 @@ PATCHES = load("teapot").patches[:3]
 
 
 def test_it_is_the_same(runs: list[int]) -> None:
-    first, again = tessellate_kept(PATCHES, 4), tessellate_kept(PATCHES, 4)
+    first, again = (tessellate_kept(PATCHES, 4, config=TINY) for _ in range(2))
     assert runs == [4] and first is not again
-    assert same(first, again) and same(again, tessellate(PATCHES, 4))
+    assert same(first, again) and same(again, tessellate(PATCHES, 4, config=TINY))
     assert np.array_equal(first.mesh(weld=True).points, again.mesh(weld=True).points)
 
 
 def test_what_differs_is_another_one(runs: list[int], folder: Path) -> None:
     """Samples, patches, machine, and a file of the library that the working folder puts first."""
-    other = load_config(None, ["sdram.trp_cycles=4"])
+    other = load_config(None, ["sdram.trp_cycles=4"], "tiny")
     for _ in range(2):
-        tessellate_kept(PATCHES, 4)
-        tessellate_kept(PATCHES, 5)
-        tessellate_kept(PATCHES[:2], 4)
+        tessellate_kept(PATCHES, 4, config=TINY)
+        tessellate_kept(PATCHES, 5, config=TINY)
+        tessellate_kept(PATCHES[:2], 4, config=TINY)
         tessellate_kept(PATCHES, 4, config=other)
     assert runs == [4, 5, 4, 4]
     (folder / "float32").mkdir()
     (folder / "float32" / "tuned.mc").write_text(
         (tessellator.LIBRARY / "float32" / "tuned.mc").read_text() + "; mine\n"
     )
-    tessellate_kept(PATCHES, 4)
+    tessellate_kept(PATCHES, 4, config=TINY)
     assert len(runs) == 5
 
 
 @pytest.mark.parametrize("engine", ["rows", "macro"])
 def test_an_engine_asked_for_by_name_always_runs(engine: str, runs: list[int]) -> None:
     for _ in range(2):
-        assert tessellate_kept(PATCHES[:1], 3, engine=engine).engine in (engine, "rows")
+        assert tessellate_kept(PATCHES[:1], 3, config=TINY, engine=engine).engine in (engine, "rows")
     assert len(runs) == 2 and not [each for each in store().files() if each.kind == MODEL]
 
 
@@ -93,7 +93,7 @@ def test_a_scene_of_a_model_is_the_same_picture(runs: list[int]) -> None:
 
 
 def test_damage_leads_to_a_run(runs: list[int]) -> None:
-    first = tessellate_kept(PATCHES, 4)
+    first = tessellate_kept(PATCHES, 4, config=TINY)
     (kept,) = store().path.glob("*.model")
     kept.write_bytes(kept.read_bytes()[:-1])
-    assert same(first, tessellate_kept(PATCHES, 4)) and len(runs) == 2
+    assert same(first, tessellate_kept(PATCHES, 4, config=TINY)) and len(runs) == 2

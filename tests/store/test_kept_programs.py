@@ -11,7 +11,7 @@ import pytest
 from microcode import assemble, assembler
 from microcode.assembly import assemble_file
 from microcode.places import EXAMPLES, LIBRARY
-from pixelflow.config import THESIS, NodeConfig, load_config
+from pixelflow.config import TINY, NodeConfig, load_config
 from pixelflow.isa import Program
 from pixelflow.isa.program import PIXELFLOW, target_of
 from pixelflow.simd.errors import InputError
@@ -161,12 +161,12 @@ def test_a_pass_of_a_tessellation_is_the_same_program(monkeypatch: pytest.Monkey
     """The first pass of a session is kept, under all that it depends on; another net or machine is another one."""
     patches = load("teapot").patches[:3]
 
-    def programs(which: int, config: NodeConfig = THESIS, method: Method | None = None) -> list[Program]:
+    def programs(which: int, config: NodeConfig, method: Method | None = None) -> list[Program]:
         found = tessellate(patches[:which], 4, config=config, method=method, engine="rows")
         return [run.program for run in found.runs]
 
-    ways = ((2, THESIS, None), (3, THESIS, None), (2, load_config(None, ["sdram.trp_cycles=4"]), None),
-            (2, THESIS, Method(control_points="lee")))  # fmt: skip
+    ways = ((2, TINY, None), (3, TINY, None), (2, load_config(None, ["sdram.trp_cycles=4"], "tiny"), None),
+            (2, TINY, Method(control_points="lee")))  # fmt: skip
     first = [programs(*way) for way in ways]
     assert files() == len(ways)
     monkeypatch.setattr(passes, "_pass_builder", lambda *work: pytest.fail("made again"))

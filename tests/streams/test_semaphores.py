@@ -12,7 +12,7 @@ from pixelflow.node import Node
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
 from tests.streams import graphs
 
-GRAPHS = 200
+SEEDS = [range(50), pytest.param(range(50, 200), marks=pytest.mark.slow)]
 """Of each kind; the seed of a graph is its number."""
 
 
@@ -21,8 +21,9 @@ def node() -> Node:
     return Node(TINY)
 
 
-def test_no_correct_program_is_called_a_deadlock(node: Node) -> None:
-    for seed in range(GRAPHS):
+@pytest.mark.parametrize("seeds", SEEDS)
+def test_no_correct_program_is_called_a_deadlock(node: Node, seeds: range) -> None:
+    for seed in seeds:
         graph = graphs.correct(seed)
         program = microcode.assemble(graph.text())
         run = node.run(program)
@@ -33,8 +34,9 @@ def test_no_correct_program_is_called_a_deadlock(node: Node) -> None:
         assert (timed.cycles, timed.waits, timed.beside.waits) == (run.cycles, run.waits, run.beside.waits), seed
 
 
-def test_every_deadlock_is_found_and_explained(node: Node) -> None:
-    for seed in range(GRAPHS):
+@pytest.mark.parametrize("seeds", SEEDS)
+def test_every_deadlock_is_found_and_explained(node: Node, seeds: range) -> None:
+    for seed in seeds:
         graph = graphs.deadlocking(seed)
         program = microcode.assemble(graph.text())
         expected = graphs.outcome(graph)

@@ -136,7 +136,11 @@ def test_schedules_are_compared_like_for_like() -> None:
 
 @pytest.mark.parametrize(
     ("schedule", "turns", "transfers", "tasic_cycles"),
-    [("thesis", True, 15, 3_584), ("shared-columns", True, 9, 2_176), ("shared-columns", False, 9, 3_072)],
+    [
+        ("thesis", True, 15, 3_584),
+        pytest.param("shared-columns", True, 9, 2_176, marks=pytest.mark.slow),
+        ("shared-columns", False, 9, 3_072),
+    ],
 )
 def test_transfers_apart_are_waited_for_whole(schedule: str, turns: bool, transfers: int, tasic_cycles: int) -> None:
     """Each takes its cycles of the TASICs (table 6; nine of 17 and 24 rounds of 128), and nine for wires and handshake.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -58,7 +57,7 @@ def test_where_nothing_crosses_nothing_is_drawn_between() -> None:
     assert [row.pixels for row in rows] == [3, 100] and crossings(rows) == []
     report = sizes_report(rows)
     assert json.loads(json_text(report))["crossings"] == []
-    assert "in cycles there is no crossing: one takes the least at every size" in report.results
+    assert "no crossing" in str(report.results)
 
 
 def test_neighbours_that_are_a_pixel_apart_have_nothing_between_them() -> None:
@@ -69,10 +68,8 @@ def test_neighbours_that_are_a_pixel_apart_have_nothing_between_them() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_draws_what_machines_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    figure = tmp_path / "sizes.svg"
-    told = ["study", "triangle-sizes", "--sizes", "40", "--count", "6", "--cores", "2", "--figure", str(figure)]
+def test_the_command_draws_what_machines_draw(capsys: pytest.CaptureFixture[str]) -> None:
+    told = ["study", "triangle-sizes", "--sizes", "40", "--count", "6", "--cores", "2"]
     assert main([*told, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["sizes"]
     frame = picture(40)
@@ -85,14 +82,12 @@ def test_the_command_draws_what_machines_draw(tmp_path: Path, capsys: pytest.Cap
     assert row["larrabee_lane_bits"] == pytest.approx(side.work * 16 * 32 / 6)
     assert row["pixelflow_nanoseconds"] == pytest.approx(10 * row["pixelflow_cycles"])
     assert row["covered_pixels"] == pytest.approx(spans_of(frame.draws[0].triangles, 640, 480).pixels.sum() / 6)
-    assert figure.read_text(encoding="utf-8").startswith("<?xml")
 
 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
         (["--sizes", "4,0"], 2, "expected a whole number above 0"),
-        (["--figure", "sizes.gif"], 2, ".png or a .svg"),
         (["--cores", "65"], 2, "1 to 64"),
         (["--sizes", "100000000"], 3, "do not fit"),
         (["--eus", "2"], 2, "is Gen6's"),

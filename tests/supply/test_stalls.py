@@ -20,7 +20,7 @@ from pixelflow.observe import Executed, Waited
 from tests.streams import exchanges
 
 PROGRAMS = 2000
-SAMPLE = 60
+SAMPLE = 20
 
 # --- by hand ---------------------------------------------------------------------------------------------------------
 

@@ -63,7 +63,7 @@ def test_a_bicubic_pass_of_512_patches_is_within_the_limits():
     assert ours.worst_point_error < theirs.worst_point_error, "sums are exact"
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 6, 7, 8, 13, 16])
+@pytest.mark.parametrize("k", [2, 7, 16, *(pytest.param(each, marks=pytest.mark.slow) for each in (3, 5, 6, 8, 13))])
 def test_any_number_of_samples_is_within_the_limits(k, teapot, enneper):
     found = tessellate([*teapot[:5], *enneper[:1], *random_patches(2)], k, config=SMALL, method=FIXED)
     assert found.within_limits and not found.refused and all(plan.fixed for plan in found.plans)
@@ -188,7 +188,7 @@ def test_what_is_exact_on_the_grid_is_never_refused():
 
 
 @pytest.mark.parametrize("normals", ["fixed", "float"])
-@pytest.mark.parametrize("k", [6, 7, 12, 16])
+@pytest.mark.parametrize("k", [7, 16, *(pytest.param(each, marks=pytest.mark.slow) for each in (6, 12))])
 def test_a_step_of_the_grid_is_not_lost(k, normals):
     """Steps are 2^-39, as the largest coordinate is 3/4. A single x is not 0, and makes the only slopes along u."""
     powers = (-39, -37, -32, -31)

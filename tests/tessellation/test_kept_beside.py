@@ -103,6 +103,7 @@ def three(schedule: str, library: str, **options: str):
     return pass_of(Method(schedule=schedule, **options), library, given=INPUTS["three"]).on(THESIS)
 
 
+@pytest.mark.slow
 def test_alternate_writes_are_hidden_in_the_pass_of_the_thesis() -> None:
     """9,216 TASIC cycles a pass beside 102,656; the EMCs spend 303 on copies, marks and bases and wait for nothing."""
     plain = three("thesis", "plain")

@@ -70,7 +70,14 @@ def test_what_is_wrong_is_named(finished):
             of(results, found, marked)
 
 
-@pytest.mark.parametrize("method", [Method(), Method("lee"), Method(schedule="shared-columns", results="gp-both")])
+@pytest.mark.parametrize(
+    "method",
+    [
+        Method("lee"),
+        Method(schedule="shared-columns", results="gp-both"),
+        pytest.param(Method(), marks=pytest.mark.slow),
+    ],
+)
 def test_every_way_keeps_one(method, teapot):
     result = tessellate(teapot[:18], [4, 5] * 9, config=TINY, method=method)
     assert result.ledger.marked == result.ledger.all_returned == Amounts(18, 9 + 36, 9 * 16 + 9 * 25)

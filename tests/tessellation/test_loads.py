@@ -9,9 +9,9 @@ import numpy as np
 from microcode import Builder, Mem
 from pixelflow.config import ArrayConfig, LeeConfig, NodeConfig
 from pixelflow.node import Node
-from tessellation.microprogram.kernels import Evaluation, emit_addresses, emit_lee, select_by_marks
 from tessellation.microprogram.method import library_named
 from tessellation.microprogram.ports import LeeControlPoints
+from tessellation.microprogram.stage_code import Evaluation, emit_addresses, emit_lee, select_by_marks
 from tessellation.plan.mapping import allocate
 from tessellation.plan.memory_map import memory_map
 from tessellation.surface.patch import bernstein_bits

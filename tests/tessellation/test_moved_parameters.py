@@ -26,7 +26,7 @@ MOVED = {
 @pytest.mark.parametrize(
     ("section", "name", "value"),
     [
-        pytest.param(key, name, value, marks=[pytest.mark.slow] * (at > 0))
+        pytest.param(key, name, value, marks=[pytest.mark.slow] * (at > 0 or key in ("tasic", "igc")))
         for key, each in MOVED.items()
         for at, (name, value) in enumerate(each.items())
     ],

@@ -13,7 +13,7 @@ from pixelflow.config import TINY, ArrayConfig, NodeConfig
 from pixelflow.node import Node
 from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, tessellate
-from tessellation.microprogram.kernels import emit_conversions
+from tessellation.microprogram.stage_code import emit_conversions
 from tessellation.plan.schedule import Stage, StoredFormat, float_patterns, stored_patterns
 from tessellation.surface.patch import float_bits
 from tests.tessellation.test_texture_path import same_bits

@@ -44,7 +44,7 @@ def wrong_numbers(patches: list[Patch], samples: int) -> int:
     return wrong
 
 
-@pytest.mark.parametrize("samples", [2, 3, 4, 5, 6, 7, 16])
+@pytest.mark.parametrize("samples", [3, 4, 16, *(pytest.param(each, marks=pytest.mark.slow) for each in (2, 5, 6, 7))])
 def test_every_bit_is_that_of_python_integers(samples: int) -> None:
     assert wrong_numbers([Patch(net) for net in nets(max(10, 1600 // samples**2), samples)], samples) == 0
 
@@ -151,6 +151,8 @@ BEGIN = fixed_sums._emit_begin
 def test_a_bit_that_is_another_does_not_hold(name: str, changed: Callable, quick: pytest.MonkeyPatch) -> None:
     """Ties rounded down, and a first guess of the root that its steps nearly hide."""
     quick.setattr(fixed_sums, name, changed)
+    quick.setattr(results, "_SCHEDULES", ())
+    quick.setattr(whole_passes, "LIBRARIES", ())
     off, wrong = judged()
     assert wrong == {"fixed-sums schedule"} and off == {"fixed-sums schedule"}
 
@@ -158,4 +160,5 @@ def test_a_bit_that_is_another_does_not_hold(name: str, changed: Callable, quick
 def test_a_bit_of_shared_columns_that_is_another_does_not_hold(quick: pytest.MonkeyPatch) -> None:
     """Two columns that change places after the exchange."""
     quick.setattr(shared_columns, "_SLOTS", (0, 1, 2, 3))
-    assert judged() == (set(), {SHARED})
+    quick.setattr(results, "_fixed_sums", lambda bench: None)
+    assert [each.item for each in results.schedules(ThesisBench()) if each and not each.held] == [SHARED]

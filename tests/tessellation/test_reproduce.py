@@ -206,6 +206,7 @@ def test_times_are_those_of_the_machine_s_clock(bench):
     assert seen == 10 + 9 + 8 + 1
 
 
+@pytest.mark.slow
 def test_passes_by_schedule_and_library(everything):
     """A change lock: what the schedules take, like for like (48,166 for 102,656 with the same library)."""
     assert {one.item: one.measured for one in everything["schedules"]} == {
@@ -236,6 +237,7 @@ def test_the_libraries_are_shown_with_their_claims(bench):
         assert rows[f"{name}, generic", "start-ups"].measured > 40
 
 
+@pytest.mark.slow
 def test_every_table_has_its_printed_layout(everything):
     """Each place has a row, and each printed figure a place, but for those that are compared with a table as well."""
     claims = {claim.name: claim for claim in PAPER.claims}
@@ -258,6 +260,7 @@ def test_every_table_has_its_printed_layout(everything):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_whole_fits_a_screen(everything, bench):
     """Sixty lines of 80 columns, each word whole; a table in 27, table 11, which has nineteen steps, in 36."""
     bench.timing_only = True

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tessellation import evaluate, load
-from tessellation.microprogram import kernels, passes
+from tessellation.microprogram import passes, stage_code
 from tessellation.microprogram.method import LIBRARIES
 from tessellation.reproduction import ThesisBench, results
 from tessellation.reproduction.results import different, elevated, exact_weights, flushed, nearest, single_samples
@@ -76,7 +76,7 @@ def test_a_coefficient_off_by_a_little_shows(monkeypatch: pytest.MonkeyPatch) ->
             rows[5][1] += 2
         return tuple(map(tuple, rows))
 
-    monkeypatch.setattr(kernels, "bernstein_bits", wrong)
+    monkeypatch.setattr(stage_code, "bernstein_bits", wrong)
     monkeypatch.setattr(passes, "kept_program", lambda key, make: make()[0])
     monkeypatch.setattr(results, "_LOADED", (4,))
     (check,) = results.bernstein_values(ThesisBench())

@@ -209,7 +209,9 @@ def test_a_moebius_strip_has_no_outer_side() -> None:
         outward([Patch(near), Patch(far)])
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(
+    "schedule", [pytest.param(each, marks=[pytest.mark.slow] * (each == "thesis")) for each in SCHEDULES]
+)
 def test_a_manager_samples_for_one_camera_after_the_other(schedule: str) -> None:
     patches = list(load("teapot").patches)
     manager = PatchManager({3: 32}, method=Method(schedule=schedule))

@@ -40,7 +40,7 @@ def test_transfers_apart_and_from_one_bank_give_the_same_bits(schedule, teapot):
     assert same_bits(beside, apart) and beside.cycles < apart.cycles
 
 
-@pytest.mark.parametrize("k", [3, 8, 13])
+@pytest.mark.parametrize("k", [3, 13, pytest.param(8, marks=pytest.mark.slow)])
 def test_addresses_are_computed_for_any_one_size(k, teapot):
     ours, lee = (tessellate(teapot[:6], k, library="tuned", config=SMALL, method=method) for method in (OURS, LEE))
     assert same_bits(ours, lee)

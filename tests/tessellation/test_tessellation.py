@@ -73,15 +73,20 @@ def test_teapot_is_within_the_limits(samples, degenerate):
 @pytest.mark.parametrize(
     ("model", "samples", "passes"),
     [
-        ("teapot_deg7.bpt", 4, 1),
-        ("teaspoon.bpt", 4, 1),
-        ("teaspoon.bpt", 8, 1),
-        ("gumbo.bpt", 4, 1),
         ("gumbo.bpt", 8, 1),
-        ("gumbo.bpt", 16, 4),
-        ("enneper_d3.bpt", 8, 1),
         ("enneper_d5.bpt", 8, 1),
-        ("enneper_d7.bpt", 8, 1),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                ("teapot_deg7.bpt", 4, 1),
+                ("teaspoon.bpt", 4, 1),
+                ("teaspoon.bpt", 8, 1),
+                ("gumbo.bpt", 4, 1),
+                ("gumbo.bpt", 16, 4),
+                ("enneper_d3.bpt", 8, 1),
+                ("enneper_d7.bpt", 8, 1),
+            )
+        ),
     ],
 )
 def test_other_models_are_within_the_limits(model, samples, passes):
@@ -116,7 +121,14 @@ def compare_with_data(result: Tessellation, model: str, samples: int) -> None:
     assert result.degenerate == (~known).sum()
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(3, 3), (3, 8), (8, 3), (5, 4), (4, 6), (7, 7), (11, 3)])
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        (3, 8),
+        (5, 4),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in ((3, 3), (8, 3), (4, 6), (7, 7), (11, 3))),
+    ],
+)
 def test_nets_of_any_size(rows, columns):
     generator = np.random.default_rng(rows * 100 + columns)
     grid = np.stack(np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij"), axis=-1)
@@ -195,6 +207,35 @@ def test_cycles_are_what_the_program_says():
     assert result.cycles_in_thesis == result.cycles - stages[Stage.CONTROL_POINTS.value] - stages[Stage.LEE.value]
 
 
+@pytest.mark.parametrize(
+    ("schedule", "samples", "patches", "replication", "passes"),
+    [("thesis", 61, 2, 4, 1), ("thesis", 31, 9, 2, 2), ("shared-columns", 31, 8, 2, 1)],
+)
+def test_patches_across_modules(schedule, samples, patches, replication, passes, teapot):
+    """Every fourth of 61 samples and every second of 31 are at a parameter of 16: they have its bits."""
+    wide = tessellate(teapot[:patches], samples, method=Method(schedule=schedule, replication=replication))
+    assert len(wide.runs) == passes and wide.within_limits, show(wide)
+    step = (samples - 1) // 15
+    for one, other in zip(wide.patches, on_full_array("teapot", 16).patches[:patches], strict=True):
+        assert one.points[::step, ::step].tobytes() == other.points.tobytes()
+        assert one.normals[::step, ::step].tobytes() == other.normals.tobytes()
+    if schedule == "thesis":
+        # 3.2: the loads iterate over patches, so that two of 64x64 samples take "about 20 cycles" instead of 2000.
+        stages = wide.cycles_by_stage
+        assert stages[Stage.ADDRESSES.value] == 12 * patches
+        assert stages[Stage.BERNSTEIN.value] == passes * 2 * samples * (5 * (4 + 3) + 6)
+
+
+def test_patches_across_modules_share_no_pass_with_others(teapot):
+    counts = [4, 64, 16, 17]
+    mixed = tessellate(teapot[:4], counts, method=Method(replication=4, results="gp", gps=2))
+    assert [work.sizes for plan in mixed.plans if (work := plan.work)] == [(4, 16), (17,), (64,)]
+    assert [one.points.shape[0] for one in mixed.patches] == counts and mixed.within_limits
+    through_lee = tessellate(teapot[:4], counts, method=LEE)
+    for one, other in zip(mixed.patches, through_lee.patches, strict=True):
+        assert one.points.tobytes() == other.points.tobytes() and one.normals.tobytes() == other.normals.tobytes()
+
+
 def test_cycles_do_not_depend_on_the_data(teapot):
     a = tessellate(teapot[:4], 4, config=TINY)
     b = tessellate([Patch(np.full((4, 4, 3), 7.0)) for _ in range(4)], 4, config=TINY)
@@ -226,7 +267,8 @@ def test_scratch_memory_stays_inside_the_layout(teapot):
 
 @pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
 @pytest.mark.parametrize(
-    "library", ["plain", "tuned-finite", pytest.param("generic", marks=pytest.mark.slow), "generic-finite"]
+    "library",
+    ["plain", "tuned-finite", *(pytest.param(each, marks=pytest.mark.slow) for each in ("generic", "generic-finite"))],
 )
 def test_all_libraries_give_the_same_bits(library, schedule, teapot):
     """Where the cross product vanishes, entries for finite operands have no normal to agree on."""
@@ -239,7 +281,11 @@ def test_all_libraries_give_the_same_bits(library, schedule, teapot):
     assert (ours.cycles > tuned.cycles) == (library != "tuned-finite")
 
 
-@pytest.mark.parametrize("method", [Method(mantissa_bytes=4), Method(control_points="lee")], ids=["long", "lee"])
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param(Method(mantissa_bytes=4), marks=pytest.mark.slow), Method(control_points="lee")],
+    ids=["long", "lee"],
+)
 def test_generic_routines_serve_every_method(method, teapot):
     ours, tuned = (tessellate(teapot[:1], 4, library=name, config=TINY, method=method) for name in ("generic", "tuned"))
     assert ours.patches[0].points.tobytes() == tuned.patches[0].points.tobytes()
@@ -272,7 +318,11 @@ def test_what_cannot_be_done_is_refused(teapot):
     cases = [
         (lambda: tessellate([], 4), "no patches"),
         (lambda: tessellate(teapot, [4, 8]), "2 sample counts for 32 patches"),
-        (lambda: tessellate(teapot, 17), "17 samples for patch 1"),
+        (lambda: tessellate(teapot, 65), "65 samples for patch 1"),
+        (lambda: tessellate(teapot, 17), "17 samples for patch 1 take PEs of 2 modules"),
+        (lambda: tessellate(teapot, 33, method=Method(replication=2)), "33 samples for patch 1 take PEs of 4 modules"),
+        (lambda: tessellate(teapot, 17, method=Method(schedule="fixed-sums")), "17 samples for patch 1: sums in fixed"),
+        (lambda: tessellate(load("rosette"), 17, method=LEE), "17 samples for patch 1: it is trimmed"),
         (lambda: tessellate(teapot, 4, library="tunde"), "did you mean tuned"),
         (lambda: tessellate([Patch(np.zeros((13, 4, 3)))], 4), "13x4 control points"),
         (lambda: tessellate([Patch(np.zeros((2, 4, 3)))], 4), "2x4 control points"),

@@ -31,8 +31,8 @@ SIGNAL_WIRES = 2
 """The signal that the ports are free, and the one that the batch is there."""
 SURFACES = [
     ("teapot", 4),
-    ("enneper", 8),
-    ("teaspoon.bpt", 8),
+    pytest.param("enneper", 8, marks=pytest.mark.slow),
+    pytest.param("teaspoon.bpt", 8, marks=pytest.mark.slow),
     pytest.param("enneper_d5.bpt", 8, marks=pytest.mark.slow),
     pytest.param("enneper_d11.bpt", 4, marks=pytest.mark.slow),
     pytest.param("gumbo.bpt", 4, marks=pytest.mark.slow),
@@ -82,14 +82,16 @@ def test_every_surface_has_the_bits_of_the_lee_path_and_is_within_the_limits(mod
     assert ours.cycles < texture.cycles
 
 
-@pytest.mark.parametrize("sends", SENDS)
+@pytest.mark.parametrize("sends", [pytest.param(each, marks=[pytest.mark.slow] * (1 < each < 16)) for each in SENDS])
 def test_every_number_of_sends_gives_the_same_bits(sends, teapot):
     patches, samples = teapot[:8], [4, 8] * 4
     one, other = (tessellate(patches, samples, config=SMALL, method=m) for m in (Method(sends=sends), Method()))
     assert same_bits(one, other)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(12, 12), (3, 12), pytest.param(12, 10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("rows", "columns"), [(3, 12), *(pytest.param(12, each, marks=pytest.mark.slow) for each in (12, 10))]
+)
 def test_nets_that_need_the_order_of_section_4_2(rows, columns):
     generator = np.random.default_rng(rows + columns)
     grid = np.stack(np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij"), axis=-1)
@@ -192,7 +194,7 @@ def test_a_database_in_both_banks_has_every_patch_twice(teapot):
 
 
 def test_replicated_databases_give_the_same_bits_and_choose_the_emptier_module(teapot):
-    one, two, four = (tessellate(teapot, 16, method=Method(replication=n)) for n in (1, 2, 4))
+    one, two, four = (tessellate(teapot[:8], 4, method=Method(replication=n)) for n in (1, 2, 4))
     assert same_bits(one, two) and same_bits(one, four)
     choice = ModuleChoice(4, 2)
     assert [choice.next() for _ in range(3)] == [(0, 1), (2, 3), (0, 1)]

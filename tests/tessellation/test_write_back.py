@@ -21,7 +21,6 @@ from tests.tessellation.test_texture_path import same_bits
 LITTLE = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2, panels_per_emc=4))
 """32 blocks in two modules."""
 
-WAYS = ["gp-fine", "gp-coarse", "gp-both"]
 OVERLAPPED = Method(schedule="shared-columns")
 LONG = Method(mantissa_bytes=4)
 
@@ -44,7 +43,7 @@ def executed(method: Method, library: str) -> tuple[Run, Run, Run]:
     [
         ("shared-columns", "tuned-finite", "gp-fine", [59_184] * 3),
         pytest.param("shared-columns", "tuned-finite", "gp-coarse", [33_618, 50_540, 99_826], marks=pytest.mark.slow),
-        ("shared-columns", "tuned-finite", "gp-both", [34_536, 50_540, 75_188]),
+        pytest.param("shared-columns", "tuned-finite", "gp-both", [34_536, 50_540, 75_188], marks=pytest.mark.slow),
         pytest.param("thesis", "plain", "gp-both", [102_683, 102_708, 127_356], marks=pytest.mark.slow),
     ],
 )
@@ -83,7 +82,7 @@ directly = cache(mixed)
     ("results", "gps"),
     [("gp-fine", 2), ("gp-coarse", 1), pytest.param("gp-both", 1, marks=pytest.mark.slow), ("gp-both", 2)],
 )
-@pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
+@pytest.mark.parametrize("schedule", [pytest.param("thesis", marks=pytest.mark.slow), "shared-columns"])
 def test_every_way_has_the_bits_of_the_direct_one(schedule, results, gps):
     direct, method = directly(Method(schedule=schedule)), Method(schedule=schedule, results=results, gps=gps)
     returned = mixed(method)
@@ -113,6 +112,7 @@ def test_the_lee_and_longer_mantissas_too(method, teapot):
         assert a.points.tobytes() == b.points.tobytes() and a.normals.tobytes() == b.normals.tobytes()
 
 
+@pytest.mark.slow
 def test_points_wait_for_the_end_where_marks_cannot_change_in_time(teapot):
     """Eight modules to one GP leave more parts of the pass before than there are reads to send them beside."""
     config = NodeConfig(array=ArrayConfig(modules=8, emcs_per_module=2, panels_per_emc=2))
@@ -128,7 +128,9 @@ def test_points_wait_for_the_end_where_marks_cannot_change_in_time(teapot):
     assert same_bits(direct, returned)
 
 
-@pytest.mark.parametrize("results", WAYS)
+@pytest.mark.parametrize(
+    "results", [*(pytest.param(each, marks=pytest.mark.slow) for each in ("gp-fine", "gp-coarse")), "gp-both"]
+)
 def test_timing_only_and_the_static_checks_agree(results, teapot):
     session = Session(LITTLE, "rows", library_named("tuned"), Method(schedule="shared-columns", results=results))
     marked = {session.add(patch, 4): 4 for patch in [*teapot] * 2}

@@ -12,7 +12,7 @@ from pixelflow.cli.main import main
 from pixelflow.config import load_config
 from pixelflow.node import EnergyMeter, Node, Run
 from pixelflow.observe import Accessed
-from pixelflow.observe.stats import Collector
+from pixelflow.observe.node_statistics import Collector
 
 CONFIG = load_config(None, ["array.modules=2", "array.emcs_per_module=4"], "tiny")
 EMCS, SEED = 8, 1995

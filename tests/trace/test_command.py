@@ -60,6 +60,7 @@ def test_a_window_and_tracks(pixelflow: Command, streams: Path) -> None:
     assert result.err.startswith("note: --only tasic[0]")
 
 
+@pytest.mark.slow
 def test_a_tessellation_is_one_trace_of_all_passes(pixelflow: Command, folder: Path) -> None:
     passes = ["--samples", "2", "--control-points", "lee", "--preset", "tiny", "--window", ":500"]
     result = pixelflow("tessellate", "enneper", *passes, "--trace", "vcd", "-q")

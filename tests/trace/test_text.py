@@ -4,7 +4,7 @@ import io
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pixelflow.observe import Bus, Executed, RunBegan, RunEnded, StageBegan
@@ -84,7 +84,6 @@ def test_a_dump_keeps_every_text_for_other_readers(text: str, tmp_path: object) 
     assert unescape(read["eigc.stage"]) == text
 
 
-@settings(max_examples=200)
 @given(st.text())
 def test_what_is_escaped_comes_back(text: str) -> None:
     assert unescape(line_text(text)) == text

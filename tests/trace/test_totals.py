@@ -52,7 +52,7 @@ def test_so_does_that_of_a_run_that_waits_for_its_words(program: object, shared:
 @pytest.mark.parametrize(
     ("schedule", "config"),
     [
-        pytest.param("shared-columns", TINY, id="shared-columns"),
+        pytest.param("fixed-sums", TINY, id="fixed-sums"),
         pytest.param("thesis", THESIS, id="thesis", marks=pytest.mark.slow),
     ],
 )

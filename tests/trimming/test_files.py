@@ -14,7 +14,7 @@ from pixelflow.simd.errors import InputError
 from tessellation import BUILT_IN, Method, Patch, format_bpt, load, parse_bpt, tessellate
 from tessellation.picture import View
 from tessellation.rendering import project_samples
-from tessellation.rendering.words import generate_words
+from tessellation.rendering.instruction_words import generate_words
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT
 from tessellation.surface.trim_curves import TOLERANCES, Trim, TrimCurve, TrimLoop, trim_polygon
 from tests.trimming.shapes import SHAPES, polygon
@@ -156,7 +156,7 @@ def test_each_thing_that_is_not_counted_is_one_fact(capsys: pytest.CaptureFixtur
     shown = capsys.readouterr().out.splitlines()
     facts = [line.removeprefix("not counted").strip() for line in shown if line.startswith("not counted")]
     assert [each.split()[0] for each in facts] == ["load", "reading", "trims"]
-    assert facts[-1].endswith("cycles by formula")
+    assert facts[-1].endswith("by formula")
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_samples_are_inside_as_a_library_of_polygons_says(shaped: Callable[[int]
     assert (len(SHAPES), total, near) == (22, 5632, 514)
 
 
-@pytest.mark.parametrize("schedule", ["thesis", "shared-columns", "fixed-sums"])
+@pytest.mark.parametrize("schedule", ["thesis", pytest.param("shared-columns", marks=pytest.mark.slow), "fixed-sums"])
 def test_cycles(rosette: tuple[Patch, ...], schedule: str) -> None:
     """3 and 9 cycles a pass, 10 a patch, 16 a segment that is broadcast and 12 where only u = 1 is meant."""
     rosette = rosette[:1]
@@ -101,8 +101,10 @@ def test_engines_agree(rosette: tuple[Patch, ...], engine: str) -> None:
 @pytest.mark.parametrize(
     "method",
     [
-        Method(results="gp"), Method(results="gp-fine"), Method(results="gp-both", schedule="shared-columns"),
-        Method(mantissa_bytes=4), Method(control_points="lee"), Method(cache="base", kept="beside"),
+        Method(results="gp-both", schedule="shared-columns"), Method(cache="base", kept="beside"),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (
+            Method(results="gp"), Method(results="gp-fine"), Method(mantissa_bytes=4), Method(control_points="lee"),
+        )),
     ],
     ids=lambda method: f"{method.results} {method.mantissa_bytes} {method.control_points} {method.cache}",
 )  # fmt: skip

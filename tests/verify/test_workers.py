@@ -17,7 +17,7 @@ from pixelflow.simd.workers import WorkerLost, WorkerPool, usable_threads
 
 ERRORS = (
     UsageError("--jobs", "no number", "give one"),
-    MissingPackageError("a plot needs matplotlib", "plot"),
+    MissingPackageError("a page needs starlette", "view"),
     InputError([Fault("wrong", Place("f.mc", 3)), Fault("worse")]),
     WorkerLost("gone"),
 )
@@ -134,7 +134,6 @@ def test_errors_travel(error: SimulatorError) -> None:
     ("words", "says"),
     [
         (("6", "7", "--jobs", "2", "--stats", "s.json"), "what is watched must run in this process"),
-        (("6", "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"), "the cluster of --scheduler has its own workers"),
     ],
 )
 def test_what_does_not_go_together_is_refused(verify, words: tuple[str, ...], says: str) -> None:

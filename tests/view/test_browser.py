@@ -100,7 +100,10 @@ def test_a_run_is_explored(page_of_run: str, opened) -> None:
     inside = cycle_of(page)
     begin, end = window_of(page)
     assert begin < inside < end
-    page.mouse.move(box["x"] + 650, box["y"] + 32)
+    page.mouse.click(box["x"] + box["width"] - 30, box["y"] + 27)  # in the strip of the whole run
+    until(page, f"document.getElementById('timeline').dataset.window.endsWith(':{END}')")
+    assert window_of(page)[1] - window_of(page)[0] == end - begin
+    page.mouse.move(box["x"] + 650, box["y"] + 42)
     until(page, "document.getElementById('hover').textContent.includes('eigc')")
     timeline.focus()
     page.keyboard.press("Home")
@@ -207,7 +210,7 @@ def test_a_run_of_larrabee_is_explored(page_of_larrabee: str, opened, width: int
     hot = page.locator(".row.line").filter(has=page.locator(".heat", has_text=re.compile("^4$")))
     assert hot.first.locator(".share").text_content() == "44.4%"  # four cycles of nine
     box = page.locator("#timeline").bounding_box()
-    page.mouse.click(box["x"] + box["width"] - 3, box["y"] + 30)
+    page.mouse.click(box["x"] + box["width"] - 3, box["y"] + 42)
     stands_at(page, 9)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

@@ -13,8 +13,8 @@ from functools import lru_cache, reduce
 from operator import or_
 
 from pixelflow.node.kernels import quick
-from pixelflow.node.kernels.kernel import LANES, Call, Kernel, gathered, spread
-from pixelflow.node.kernels.vector import LaneVector, Text
+from pixelflow.node.kernels.float_kernel import LANES, Call, Kernel, gathered, spread
+from pixelflow.node.kernels.vector import FLOAT_BYTES, LaneVector, Text
 from pixelflow.simd.lanes.form import Form, Part
 from pixelflow.simd.lanes.native.compiled_engine import Foreign
 from pixelflow.simd.lanes.native.dispatch import WALK
@@ -32,11 +32,6 @@ class FusedItem:
     what: Part | Call
     mask: int = 0
 
-    @property
-    def fits(self) -> bool:
-        """True if it may be fused; floats of more than four bytes take long to compile and gain little."""
-        return isinstance(self.what, Part) or self.what.kernel.mantissa_bytes == 3
-
     def places(self) -> list[int]:
         """Return the rows and other operands: of a part as they are, of a call the mask, the result, the operands."""
         if isinstance(self.what, Part):
@@ -44,7 +39,7 @@ class FusedItem:
         kernel = self.what.kernel
         found = [self.mask, *range(self.what.result, self.what.result + kernel.result_bytes)]
         for first in self.what.operands:
-            found += range(first, first + kernel.operand_bytes)
+            found += range(first, first + FLOAT_BYTES)
         return found
 
     def are_rows(self) -> Sequence[bool]:
@@ -223,8 +218,7 @@ class _Body(LoopBody):
         """Write a call down; ``places`` are the slots of the mask, the result, the operands."""
         mask, *rest = places
         result, rest = rest[: kernel.result_bytes], rest[kernel.result_bytes :]
-        size = kernel.operand_bytes
-        operands = [self._number(rest[at : at + size]) for at in range(0, len(rest), size)]
+        operands = [self._number(rest[at : at + FLOAT_BYTES]) for at in range(0, len(rest), FLOAT_BYTES)]
         found = self._new(self._computed(kernel, operands), kernel.result_bytes)
         if kernel.is_sum:
             self._coarse.add(found)

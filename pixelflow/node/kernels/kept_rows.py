@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.node.kernels.float_kernel import LANES
 from pixelflow.node.kernels.folding import FoldedRow
-from pixelflow.node.kernels.kernel import LANES
 from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, Foreign
 
 _VECTOR = f"<{LANES} x i8>"

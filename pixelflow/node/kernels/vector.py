@@ -150,13 +150,6 @@ class LaneVector:
         self.text.declared.add(f"declare {self.kind} @{intrinsic}({self.kind}, {self.kind})")
         return self._made(f"call {self.kind} @{intrinsic}({self.kind} {self.name}, {self.kind} {other})")
 
-    def resized(self, bits: int) -> LaneVector:
-        """Return the same numbers in elements of another size, cut off or with zeros above."""
-        if bits == self.bits:
-            return self
-        how = "zext" if bits > self.bits else "trunc"
-        return self._made(f"{how} {self.kind} {self.name} to <{self.size} x i{bits}>", bits)
-
     def viewed(self, bits: int) -> LaneVector:
         """Return the same bytes as elements of another size."""
         size = self.size * self.bits // bits
@@ -227,93 +220,67 @@ class VectorChoice:
         return LaneVector(self.text, name, self.size, bits)
 
 
-# The float format of the kernels: fields, rounding, the ends of the range.
+# Binary32: fields, rounding, the ends of the range.
 #
-# A float of n mantissa bytes has n + 1 bytes: 8n - 1 stored bits of mantissa, eight bits of exponent with the bias 127,
-# the sign. n = 3 is binary32. An unrounded result has a sign, an exponent one less than the biased one, and a mantissa
-# with its leading bit and eight bits below it, the lowest of which is sticky.
+# An unrounded result has a sign, an exponent one less than the biased one, and a mantissa with its leading bit and
+# eight bits below it, the lowest of which is sticky.
 
 
-@dataclass(frozen=True, slots=True)
-class FloatFormat:
-    """A float format by its bytes of mantissa, 3 to 6."""
+FLOAT_BYTES = 4
+STORED = 23
+"""Stored bits of the mantissa, the lowest place of the exponent."""
+INFINITY = 255 << STORED
+QUIET = INFINITY | 1 << (STORED - 1)
+"""The only NaN."""
+_SIGN = 1 << 31
 
-    mantissa_bytes: int
 
-    @property
-    def size(self) -> int:
-        """Bytes of a float."""
-        return self.mantissa_bytes + 1
+def sign_of(x: LaneVector) -> LaneVector:
+    """Return 1 for negative patterns, 0 for others."""
+    return x >> 31
 
-    @property
-    def width(self) -> int:
-        """Bits of a float."""
-        return 8 * self.size
 
-    @property
-    def word(self) -> int:
-        """Bits of the numbers that hold a float during computation."""
-        return 32 if self.mantissa_bytes == 3 else 64
+def magnitude_of(x: LaneVector) -> LaneVector:
+    """Return a pattern without its sign."""
+    return x & (_SIGN - 1)
 
-    @property
-    def stored(self) -> int:
-        """Stored bits of the mantissa, the lowest place of the exponent."""
-        return 8 * self.mantissa_bytes - 1
 
-    @property
-    def infinity(self) -> int:
-        """The pattern of infinity."""
-        return 255 << self.stored
+def exponent_of(x: LaneVector) -> LaneVector:
+    """Return the biased exponent."""
+    return (x >> STORED) & 255
 
-    @property
-    def quiet(self) -> int:
-        """The pattern of the only NaN."""
-        return self.infinity | 1 << (self.stored - 1)
 
-    # --- fields ---------------------------------------------------------------------------------------------
+def fraction_of(x: LaneVector) -> LaneVector:
+    """Return the stored bits of the mantissa."""
+    return x & ((1 << STORED) - 1)
 
-    def sign(self, x: LaneVector) -> LaneVector:
-        """Return 1 for negative patterns, 0 for others."""
-        return x >> (self.width - 1)
 
-    def magnitude(self, x: LaneVector) -> LaneVector:
-        """Return a pattern without its sign."""
-        return x & ((1 << (self.width - 1)) - 1)
+def mantissa_of(x: LaneVector) -> LaneVector:
+    """Return the mantissa with a leading bit, which zeros get as well."""
+    return fraction_of(x) | 1 << STORED
 
-    def exponent(self, x: LaneVector) -> LaneVector:
-        """Return the biased exponent."""
-        return (x >> self.stored) & 255
 
-    def fraction(self, x: LaneVector) -> LaneVector:
-        """Return the stored bits of the mantissa."""
-        return x & ((1 << self.stored) - 1)
+def is_nan(x: LaneVector) -> VectorChoice:
+    """Return where a pattern is a NaN."""
+    return magnitude_of(x) >= INFINITY + 1
 
-    def mantissa(self, x: LaneVector) -> LaneVector:
-        """Return the mantissa with a leading bit, which zeros get as well."""
-        return self.fraction(x) | 1 << self.stored
 
-    def is_nan(self, x: LaneVector) -> VectorChoice:
-        """Return where a pattern is a NaN."""
-        return self.magnitude(x) >= self.infinity + 1
+def normalised(x: LaneVector) -> tuple[LaneVector, LaneVector]:
+    """Return a number shifted so that its top bit is set, and the distance, which is undefined for 0."""
+    zeros = x.leading_zeros()
+    return x << (zeros & 31), zeros
 
-    # --- results ----------------------------------------------------------------------------------------------
 
-    def normalised(self, x: LaneVector) -> tuple[LaneVector, LaneVector]:
-        """Return a number shifted so that its bit width - 1 is set, and the distance, which is undefined for 0."""
-        zeros = x.leading_zeros()
-        if self.word > self.width:
-            zeros = zeros - (self.word - self.width)
-        return x << (zeros & (self.word - 1)), zeros
+def packed(exponent: LaneVector, mantissa: LaneVector) -> LaneVector:
+    """Return the pattern without sign, rounded to nearest even; ``mantissa`` has its leading bit at the top.
 
-    def packed(self, exponent: LaneVector, mantissa: LaneVector) -> LaneVector:
-        """Return the pattern without sign, rounded to nearest even; ``mantissa`` has its leading bit at the top.
+    The leading bit adds 1 to the exponent, and a carry of the rounding propagates into it, up to infinity.
+    """
+    kept = mantissa >> 8
+    rounded = ((mantissa & 255) + (kept & 1) + 127) >> 8
+    return (exponent << STORED) + kept + rounded
 
-        The leading bit adds 1 to the exponent, and a carry of the rounding propagates into it, up to infinity.
-        """
-        kept = mantissa >> 8
-        rounded = ((mantissa & 255) + (kept & 1) + 127) >> 8
-        return (exponent << self.stored) + kept + rounded
 
-    def signed(self, pattern: LaneVector, sign: LaneVector) -> LaneVector:
-        """Return a pattern with a sign of 0 or 1 in front."""
-        return pattern | sign << (self.width - 1)
+def signed(pattern: LaneVector, sign: LaneVector) -> LaneVector:
+    """Return a pattern with a sign of 0 or 1 in front."""
+    return pattern | sign << 31

@@ -7,18 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
-from pixelflow.simd.comparison.scorecard import (
-    QUANTITIES,
-    assumed_line,
-    fairness_object,
-    fairness_parts,
-    figures_table,
-    same_work_line,
-    scorecard_object,
-    shared_work,
-    sources_parts,
-    uncounted_table,
-)
+import numpy as np
+
+from pixelflow.simd.comparison import scorecard
 from pixelflow.simd.drawing import (
     EQUAL,
     Blend,
@@ -33,7 +24,20 @@ from pixelflow.simd.drawing import (
     free_standing,
 )
 from pixelflow.simd.errors import InputError, MissingPackageError, UsageError
-from pixelflow.simd.report import Json, Part, Table, Topic, counted, listed, number, shares
+from pixelflow.simd.report import (
+    Illustration,
+    Json,
+    Part,
+    RasterImage,
+    Table,
+    Timeline,
+    TimeSpan,
+    Topic,
+    counted,
+    listed,
+    number,
+    shares,
+)
 from pixelflow.simd.units import Constant
 
 # Machines that draw one scene: who refuses it, and the comparison of those that draw.
@@ -55,7 +59,7 @@ class Contender:
 
 
 def refused_with(refuse: Refusal, others: Mapping[str, Refusal | None]) -> Refusal:
-    """Return what refuses the same, and names those of the ``others`` that would not."""
+    """Return a refusal of the same scene that names those of the ``others`` that would take it."""
 
     def hinted(draws: Sequence[tuple[str, State]], samples: int) -> None:
         try:
@@ -196,13 +200,15 @@ def comparison_parts(found: Comparison) -> Iterator[Part]:
     yield f"{_answer(found)}; {verdict(found)}."
     yield from (f"{text}." for text in different(found))
     yield from refusals(found.refused)
-    figures, letters = figures_table(found.sides, [each for each in QUANTITIES if each.first])
+    figures, letters = scorecard.figures_table(found.sides, [each for each in scorecard.QUANTITIES if each.first])
     yield from ("", figures)
-    if notes := [text for text in (same_work_line(found), letters) if text]:
+    if notes := [text for text in (scorecard.same_work_line(found), letters) if text]:
         yield f"{'; '.join(notes)}"
-    uncounted = uncounted_table(found)
+    uncounted = scorecard.uncounted_table(found)
     yield from ("", uncounted) if uncounted.rows else ()
-    yield f"{assumed_line(found.sides)}; `--explain sources` lists them, `--explain all` explains every figure"
+    caveats = sorted({each.code for side in found.sides for each in side.free})
+    left = f", caveats {' '.join(caveats)}" if uncounted.rows else ""
+    yield f"{scorecard.assumed_line(found.sides)}{left}; `--explain sources` and `all`"
 
 
 def _answer(found: Comparison) -> str:
@@ -220,7 +226,7 @@ def comparison_topics(found: Comparison, besides: Mapping[str, Beside | None]) -
     """Yield the explanations of a comparison, topic by topic; ``besides`` are extra topics by name."""
     for (name, title), parts in zip(
         EXPLAINED.items(),
-        (_cycles(found), sources_parts(found.sides), _left_out(found.sides), fairness_parts(found)),
+        (_cycles(found), scorecard.sources_parts(found.sides), _left_out(found.sides), scorecard.fairness_parts(found)),
         strict=True,
     ):
         yield Topic(name, title, tuple(parts))
@@ -231,7 +237,7 @@ def comparison_topics(found: Comparison, besides: Mapping[str, Beside | None]) -
 
 def _cycles(found: Comparison) -> Iterator[Part]:
     """Yield all figures, the time at each other's clocks, stages, instructions and bytes, and facts."""
-    table, letters = figures_table(found.sides)
+    table, letters = scorecard.figures_table(found.sides)
     for clock in _clocks(found.sides):
         times = [number(side.milliseconds_at(clock)) for side in found.sides]
         table = replace(table, rows=[*table.rows, [f"at {clock:g} MHz each, ms", *times]])
@@ -280,7 +286,7 @@ def comparison_object(found: Comparison) -> dict[str, Json]:
         "triangles": found.triangles,
         "without_area": found.dropped,
         "identical": found.identical,
-        "same_work": [work.value for work in shared_work(found.sides) if work in found.asked],
+        "same_work": [work.value for work in scorecard.shared_work(found.sides) if work in found.asked],
         "machines": [
             {
                 **side_object(side, found.sides),
@@ -289,19 +295,19 @@ def comparison_object(found: Comparison) -> dict[str, Json]:
                 "depths_different": apart.depths,
                 "largest_difference": apart.largest,
                 "why_different": apart.reason or None,
-                **scorecard_object(side, found.sides),
+                **scorecard.scorecard_object(side, found.sides),
             }
             for side, apart in zip(found.sides, found.differences, strict=True)
         ],
         "refused": [{"machine": machine, "reason": reason} for machine, reason in found.refused],
-        "fairness": fairness_object(found),
+        "fairness": scorecard.fairness_object(found),
     }
 
 
 def side_object(side: DrawnFrame, sides: Sequence[DrawnFrame] = ()) -> dict[str, Json]:
     """Return one machine's account as JSON holds it; ``sides`` are those that it is compared with, itself included."""
     return {
-        **{each.key: each.value(side, sides) for each in QUANTITIES if each.single and (sides or each.alone)},
+        **{each.key: each.value(side, sides) for each in scorecard.QUANTITIES if each.single and (sides or each.alone)},
         "machine": side.machine,
         "parts": side.parts,
         "stages": side.stages,
@@ -311,3 +317,53 @@ def side_object(side: DrawnFrame, sides: Sequence[DrawnFrame] = ()) -> dict[str,
         "facts": [{"name": name, "text": text} for name, text in side.facts],
         "left_out": [free_object(each) for each in side.free],
     }
+
+
+# Illustrations of a page or a notebook: picture, where others differ, timelines.
+
+
+_COLOUR_OFF, _DEPTH_OFF = 255, 110
+_WIDE = 480
+"""Points of a page that small pictures are as wide as."""
+_MOST_PARTS = 4
+"""Of a machine, in the figure of all."""
+_LONGEST = 22
+"""Letters of a lane's name that a figure has room for."""
+
+
+def pictures_of(found: Comparison) -> Iterator[Illustration]:
+    """Yield the picture of 64-bit integers, and a map of what differs for each machine that has drawn another one.
+
+    White has another colour, grey another depth alone.
+    """
+    height, width = found.expected.depths.shape
+    caption = f"{found.scene}, {width} x {height}, as 64-bit integers draw it"
+    scale = max(1, _WIDE // width)
+    yield RasterImage(width, height, 3, found.expected.colours.tobytes(), caption, scale)
+    for side, apart in zip(found.sides, found.differences, strict=True):
+        if apart.colours or apart.depths:
+            colours = (side.picture.colours != found.expected.colours).any(axis=2)
+            depths = side.picture.depths != found.expected.depths
+            shades = np.where(colours, _COLOUR_OFF, np.where(depths, _DEPTH_OFF, 0)).astype(np.uint8)
+            caption = f"{side.machine}, white: another colour, grey: another depth alone; {apart.text}"
+            yield RasterImage(width, height, 1, shades.tobytes(), caption, scale)
+
+
+def timelines_of(found: Comparison) -> Iterator[Illustration]:
+    """Yield what went on when on all machines, on one scale of time at their clocks, then of each by its cycles.
+
+    A machine of many parts has its first ones in the common figure.
+    """
+    lanes = []
+    for side in found.sides:
+        for part, spans in side.timeline[:_MOST_PARTS]:
+            lanes.append((f"{side.machine}, {part}"[:_LONGEST], [_at(span, 1e3 / side.clock_mhz) for span in spans]))
+    if lanes:
+        yield Timeline("activity over time, at each machine's clock", lanes, "ns")
+    for side in found.sides:
+        if side.timeline:
+            yield Timeline(f"{side.machine}: activity over time", side.timeline)
+
+
+def _at(span: TimeSpan, scale: float) -> TimeSpan:
+    return TimeSpan(span.name, round(span.start * scale), round(span.end * scale))

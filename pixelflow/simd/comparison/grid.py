@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pixelflow.simd.comparison.comparison import comparison_object
 from pixelflow.simd.comparison.scorecard import assumed_line, same_work
 from pixelflow.simd.drawing import Comparison, DrawnFrame
-from pixelflow.simd.report import Column, Json, Part, Table, number, percent
+from pixelflow.simd.report import Column, Curves, Illustration, Json, Part, Table, number, percent
 
 WRONG = "a picture differs from the one drawn in 64-bit integers"
 """Of a comparison that has failed."""
@@ -86,3 +86,14 @@ def _differing(points: Sequence[GridPoint]) -> Iterator[str]:
 def grid_object(points: Sequence[GridPoint], key: str) -> list[Json]:
     """Return each comparison's JSON object, with the name of its picture under ``key``."""
     return [{key: point.name, **comparison_object(point.found)} for point in points]
+
+
+def grid_curves(points: Sequence[GridPoint]) -> Iterator[Illustration]:
+    """Yield cycles and time of pictures of several sizes over their pixels, a line for each machine."""
+    names = list(dict.fromkeys(side.machine for point in points for side in point.found.sides))
+    for what, key in (("cycles", "cycles"), ("ms", "milliseconds")):
+        lines = []
+        for name in names:
+            drawn = ((point, side) for point in points for side in point.found.sides if side.machine == name)
+            lines.append((name, sorted((point.pixels, getattr(side, key)) for point, side in drawn)))
+        yield Curves(f"{what} of a picture by its pixels", "pixels of the picture", what, lines)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from functools import reduce
 
@@ -169,6 +168,8 @@ class FreeWork:
     """Work that a picture needs and that a machine's account does not charge."""
 
     what: str
+    code: str
+    """Code of its caveat."""
     bound: Bound
     why: str
     """How its cycles are derived, or why they are not."""
@@ -405,27 +406,6 @@ def free_object(free: FreeWork) -> dict[str, Json]:
         "standing": free_standing(free),
         "why": free.why,
     }
-
-
-def free_in_all(pictures: Sequence[Sequence[FreeWork]]) -> list[FreeWork]:
-    """Return the work left out of several pictures, one after the other: cycles of the same work added up.
-
-    Work is the same where name and bound are, and the path where it has several: the first of a picture's is the first
-    of another's. What one picture bounds with cycles and another does not is there twice, with cycles and without.
-    """
-    found: dict[tuple[str, Bound, bool, int], FreeWork] = {}
-    for picture in pictures:
-        seen: Counter[tuple[str, Bound, bool]] = Counter()
-        for each in picture:
-            same = (each.what, each.bound, each.cycles is None)
-            key = (*same, seen[same])
-            seen[same] += 1
-            before = found.get(key)
-            if before is not None and before.cycles is not None and each.cycles is not None:
-                why = each.why if each.why == before.why else ""
-                each = replace(before, cycles=before.cycles + each.cycles, why=why)
-            found[key] = each
-    return list(found.values())
 
 
 _IN_ALL = {Bound.FLOOR: "in all at least", Bound.AT_MOST: "in all at most more:", Bound.ABOUT: "in all about more:"}

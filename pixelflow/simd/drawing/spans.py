@@ -30,7 +30,7 @@ class Edges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fragments:
-    """Pixels that triangles cover: int64[fragment] each; ``span`` is the number of the span that a fragment is of."""
+    """Pixels that triangles cover: int64[fragment] each; ``span`` is the number of a fragment's span."""
 
     span: np.ndarray
     triangle: np.ndarray

@@ -116,7 +116,7 @@ class Effects:
 
 
 def _joined(*values: object, **known: object) -> Sources:
-    """Return what values, or pairs of them, are made from together; numbers and the like are made from nothing."""
+    """Return all sources of values, or of pairs of values; constants have none."""
     every = [each for value in values for each in (value if isinstance(value, tuple) else (value,))]
     return _NOTHING.union(*(each for each in every if isinstance(each, frozenset)))
 

@@ -22,7 +22,7 @@ from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS
 T = TypeVar("T")
 
 _IN_KEY = 2
-"""Number of words that a 64-bit number tells apart."""
+"""Number of words that a 64-bit number distinguishes."""
 
 Reading = Callable[[tuple[int, ...], int], "Instruction"]
 """Reads the instruction that is at a position among words."""

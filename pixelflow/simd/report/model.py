@@ -215,7 +215,7 @@ def percent(value: float | None) -> str:
 
 
 def fixed(digits: int, scale: float = 1.0) -> Callable[[float], str]:
-    """Return what shows a number times ``scale`` with this many digits after the point."""
+    """Return a formatter of numbers times ``scale`` with this many decimals."""
     return lambda value: f"{scale * value:,.{digits}f}"
 
 

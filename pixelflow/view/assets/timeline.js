@@ -2,7 +2,7 @@
 
 import { figure, Latest, measuredPicture } from "./link.js";
 
-const RULER = 22, SPANS = 18, COUNTER = 26, GAP = 3, NARROWEST = 20, FONT = "11px system-ui, sans-serif";
+const RULER = 22, SPANS = 18, COUNTER = 26, GAP = 3, NARROWEST = 20, STRIP = 10, FONT = "11px system-ui, sans-serif";
 
 export class Timeline extends EventTarget {
   #link; #canvas; #window = { begin: 0, end: 1000 }; #whole = 1000; #known = 0; #cycle = 0;
@@ -88,7 +88,7 @@ export class Timeline extends EventTarget {
     const canvas = this.#canvas, width = this.#wide;
     if (!width || !this.#drawn) return;
     this.#place();
-    const last = this.#rows.at(-1), height = last ? last.top + last.height + 4 : RULER + 20, sharp = devicePixelRatio || 1;
+    const last = this.#rows.at(-1), height = last ? last.top + last.height + 4 : RULER + STRIP + 20, sharp = devicePixelRatio || 1;
     if (canvas.width !== Math.round(width * sharp) || canvas.height !== Math.round(height * sharp)) {
       canvas.width = Math.round(width * sharp);
       canvas.height = Math.round(height * sharp);
@@ -111,6 +111,7 @@ export class Timeline extends EventTarget {
     for (const { row, top, height: tall } of this.#rows) if (row.form === "spans") this.#spans(pen, ink, row, top, tall);
     this.#ruler(pen, ink, height);
     pen.restore();
+    this.#strip(pen, ink);
     pen.textBaseline = "middle";
     let before = "";
     for (const { row, top, height: tall } of this.#rows) {
@@ -141,7 +142,7 @@ export class Timeline extends EventTarget {
   }
 
   #place() {
-    let top = RULER;
+    let top = RULER + STRIP;
     this.#rows = this.#drawn.rows.map((row, number) => {
       const height = row.form === "counter" ? COUNTER : SPANS, place = { row, number, top, height };
       top += height + GAP;
@@ -193,6 +194,23 @@ export class Timeline extends EventTarget {
     pen.fill();
   }
 
+  /** The whole run, below the ruler: where the window is in it, and the cycle. */
+  #strip(pen, ink) {
+    const x = (cycle) => this.#names + (cycle / this.#whole) * this.#width, { begin, end } = this.#window;
+    pen.fillStyle = ink.line;
+    pen.fillRect(this.#names, RULER + 4, this.#width, 1);
+    pen.fillStyle = ink.quiet;
+    pen.fillRect(x(begin), RULER + 2, Math.max(3, x(end) - x(begin)), 5);
+    pen.fillStyle = ink.here;
+    pen.fillRect(x(this.#cycle) - 0.75, RULER, 1.5, STRIP - 1);
+  }
+
+  /** Put the middle of the window where the strip was touched. */
+  #lookAt(x, since) {
+    const { begin, end } = this.#window, middle = ((x - this.#names) / this.#width) * this.#whole;
+    this.look(middle - (end - begin) / 2, middle + (end - begin) / 2, since);
+  }
+
   #zoom(factor, about, since) {
     const { begin, end } = this.#window, length = (end - begin) * factor;
     const share = (about - begin) / (end - begin);
@@ -207,11 +225,13 @@ export class Timeline extends EventTarget {
     let held = null;
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
-      held = { x: event.offsetX, window: this.window, moved: false, scrub: event.offsetY < RULER };
-      if (held.scrub) this.#go(this.#cycleAt(event.offsetX), event.timeStamp);
+      held = { x: event.offsetX, window: this.window, moved: false, scrub: event.offsetY < RULER, strip: event.offsetY >= RULER && event.offsetY < RULER + STRIP };
+      if (held.strip) this.#lookAt(event.offsetX, event.timeStamp);
+      else if (held.scrub) this.#go(this.#cycleAt(event.offsetX), event.timeStamp);
     });
     canvas.addEventListener("pointermove", (event) => {
       if (!held) { this.#point(event); return; }
+      if (held.strip) { this.#lookAt(event.offsetX, event.timeStamp); return; }
       if (held.scrub) { this.#go(this.#cycleAt(event.offsetX), event.timeStamp); return; }
       if (Math.abs(event.offsetX - held.x) > 3) held.moved = true;
       if (!held.moved) return;
@@ -219,7 +239,7 @@ export class Timeline extends EventTarget {
       this.look(begin + moved, end + moved, event.timeStamp);
     });
     canvas.addEventListener("pointerup", (event) => {
-      if (held && !held.moved && !held.scrub && event.offsetX > this.#names) this.#go(this.#cycleAt(event.offsetX), event.timeStamp);
+      if (held && !held.moved && !held.scrub && !held.strip && event.offsetX > this.#names) this.#go(this.#cycleAt(event.offsetX), event.timeStamp);
       held = null;
     });
     canvas.addEventListener("pointercancel", () => { held = null; });

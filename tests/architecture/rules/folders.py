@@ -44,13 +44,12 @@ SCHEME = {
     "bench": "what the measures of claims execute; the command that measures speed",
     "records": "recorded runs of others, judged",
     "study": "one thing measured in many ways; the command that executes one",
-    "stats": "statistics by name and unit; the command that lists them",
     "catalogue": "all routines or kernels, as plain data",
 }
 """Names that may be said more than once, with the meaning that each has everywhere."""
 MOST = 30
 """The scheme has fewer words."""
-TWICE = {"integers", "kernel", "kernels", "rows", "server", "session", "text", "words"}
+TWICE = {"integers", "rows"}
 """Names that still mean two things: to become one each."""
 CIRCLES = {
     "pixelflow/simd/lanes": (

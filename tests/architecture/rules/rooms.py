@@ -14,7 +14,6 @@ NODE = "pixelflow.caveats pixelflow.config pixelflow.isa pixelflow.node"
 TABLE = {
     CORE: "",
     "pixelflow.simd.comparison": "numpy",
-    "pixelflow.simd.comparison.comparison_figure": "numpy rich matplotlib",
     "pixelflow.simd.dashboard": "rich",
     "pixelflow.simd.drawing": "numpy",
     "pixelflow.simd.arrays": "numpy",
@@ -23,7 +22,6 @@ TABLE = {
     "pixelflow.simd.lanes": "numpy bitarray llvmlite",
     APART: "pixelflow.simd.errors rich",
     "pixelflow.simd.report.notebook": "pixelflow.simd.errors rich pandas polars PIL",
-    "pixelflow.simd.workers": "distributed",
     "pixelflow.simd.trace": "perfetto google.protobuf vcd",
     "pixelflow.caveats": "",
     "pixelflow.config": "",
@@ -50,7 +48,6 @@ TABLE = {
     "tessellation.picture.models": "numpy trimesh PIL",
     "tessellation.picture.preview": "numpy PIL",
     "tessellation.rendering.machine": f"{NODE} pixelflow.observe microcode numpy",
-    "tessellation.reproduction.curves": "pixelflow.evidence pixelflow.node matplotlib",
     "tessellation.scenes": "pixelflow.caveats pixelflow.config numpy",
     "pim_kernels": f"{NODE} pixelflow.observe microcode numpy",
     "larrabee_bridge": "pixelflow.caveats pixelflow.evidence microcode numpy",

@@ -283,7 +283,7 @@ class Native:
         return vars(self).setdefault("team", Team(functions))  # one, even if another thread asks at the same time
 
     def functions(self, names: Sequence[str], text: str, level: int = CAREFUL) -> list[int]:
-        """Return the addresses of functions of a text that calls none of the others; raises what LLVM raises."""
+        """Return the addresses of the functions of a text that calls no other; LLVM's errors pass through."""
         return self._get(names, [text], level) or self._make(names, [text], [text], level)
 
     def assembly(self, block: Block) -> str:
@@ -581,7 +581,7 @@ class CompiledEngine(Engine):
         return action.parts
 
     def take_care(self) -> None:
-        """Compile with care, now, what was compiled in haste."""
+        """Compile with full optimisation what was first compiled without."""
         self._native.take_care()
 
     @staticmethod

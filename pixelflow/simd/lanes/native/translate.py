@@ -521,7 +521,7 @@ _NAME = "range"
 
 
 class CodeBuilder:
-    """Makes the native code of programs for one processor, or fetches what was made before."""
+    """Builder of native code for one processor; code built before comes from the store."""
 
     def __init__(self, tools: Toolchain, kept: Store) -> None:
         self.tools, self._kept = tools, kept

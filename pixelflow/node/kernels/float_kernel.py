@@ -9,9 +9,8 @@ from functools import cache, partial, reduce
 from operator import or_
 
 from pixelflow.node.kernels import float_arithmetic as arithmetic
-from pixelflow.node.kernels import float_order as order
 from pixelflow.node.kernels import quick
-from pixelflow.node.kernels.vector import FloatFormat, LaneVector, Text
+from pixelflow.node.kernels.vector import FLOAT_BYTES, LaneVector, Text
 from pixelflow.simd.lanes.native.compiled_engine import Foreign
 
 # Numbers out of rows of bytes, and back: 64 lanes at a time, in four parts of 16.
@@ -40,19 +39,7 @@ def _unpacked(a: LaneVector, b: LaneVector) -> list[LaneVector]:
 
 
 def gathered(rows: Sequence[LaneVector], text: Text) -> list[LaneVector]:
-    """Return four vectors of 16 numbers from one to eight rows of 64 bytes, low byte first.
-
-    The numbers have 32 bits where there are up to four rows, 64 otherwise.
-    """
-    low = _words(rows[:4], text)
-    if len(rows) <= 4:
-        return low
-    high = _words(rows[4:], text)
-    return [a.resized(64) | b.resized(64) << 32 for a, b in zip(low, high, strict=True)]
-
-
-def _words(rows: Sequence[LaneVector], text: Text) -> list[LaneVector]:
-    """Return the same for up to four rows."""
+    """Return four vectors of 16 numbers from one to four rows of 64 bytes, low byte first."""
     zero = text.constant(0, LANES, 8)
     a, b, c, d = (*rows, *[zero] * (4 - len(rows)))
     pairs = zip(_unpacked(a, b), _unpacked(c, d), strict=True)
@@ -60,20 +47,12 @@ def _words(rows: Sequence[LaneVector], text: Text) -> list[LaneVector]:
 
 
 def spread(parts: Sequence[LaneVector], count: int) -> list[LaneVector]:
-    """Return ``count`` rows of 64 bytes from four vectors of 16 numbers, low byte first."""
-    low = _rows([part.resized(32) for part in parts])
-    if count <= 4:
-        return low[:count]
-    return low + _rows([(part >> 32).resized(32) for part in parts])[: count - 4]
-
-
-def _rows(parts: Sequence[LaneVector]) -> list[LaneVector]:
-    """Return the four rows of numbers of 32 bits."""
+    """Return the lowest ``count`` rows of 64 bytes of four vectors of 16 numbers, low byte first."""
     order = [block + 4 * lane + byte for block in range(0, LANES, _BLOCK) for byte in range(4) for lane in range(4)]
     sorted_ = [part.viewed(8).shuffled(None, order).viewed(32) for part in parts]
     first, second = _unpacked(*sorted_[:2]), _unpacked(*sorted_[2:])
     pairs = [wide for a, b in zip(first, second, strict=True) for wide in _unpacked(a.viewed(64), b.viewed(64))]
-    return [wide.viewed(8) for wide in pairs]
+    return [wide.viewed(8) for wide in pairs][:count]
 
 
 class KernelOperation(Enum):
@@ -115,10 +94,9 @@ _OF_ONE_BYTE = frozenset((KernelOperation.LESS, KernelOperation.EQUAL))
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A float operation: which, on mantissas of how many bytes, and whether exponents of 255 are ordinary ones."""
+    """An operation on binary32, and whether exponents of 255 are ordinary ones."""
 
     operation: KernelOperation
-    mantissa_bytes: int
     finite: bool = False
 
     @property
@@ -127,28 +105,23 @@ class Kernel:
         return 1 if self.operation in _UNARY else 2
 
     @property
-    def operand_bytes(self) -> int:
-        """Bytes of each operand."""
-        return self.mantissa_bytes + 1
-
-    @property
     def result_bytes(self) -> int:
         """Bytes of the result."""
-        return 1 if self.operation in _OF_ONE_BYTE else self.operand_bytes
+        return 1 if self.operation in _OF_ONE_BYTE else FLOAT_BYTES
 
     def fits(self, result: int, operands: tuple[int, ...]) -> bool:
         """Return whether the result is each operand or apart from it, as a routine's contract asks."""
-        ends = self.result_bytes, self.operand_bytes
+        ends = self.result_bytes, FLOAT_BYTES
         return all(result == each or result + ends[0] <= each or each + ends[1] <= result for each in operands)
 
     def compute(self, *operands: LaneVector) -> LaneVector:
         """Write the operation on numbers; return the result."""
-        return _meaning(self)(FloatFormat(self.mantissa_bytes), *operands)
+        return _meaning(self)(*operands)
 
     @property
     def has_short_way(self) -> bool:
         """True if there is a shorter way for most operands."""
-        return self.mantissa_bytes == 3 and self.operation in _QUICK
+        return self.operation in _QUICK
 
     def compute_quickly(self, *operands: LaneVector) -> LaneVector:
         """Write the short way for flushed operands; return the result, valid unless there is doubt."""
@@ -188,12 +161,12 @@ def _meaning(kernel: Kernel) -> Callable[..., LaneVector]:
         case KernelOperation.SQUARE_ROOT:
             return partial(arithmetic.root, finite=kernel.finite)
     others: dict[KernelOperation, Callable[..., LaneVector]] = {
-        KernelOperation.FROM_INTEGER: order.from_integer,
-        KernelOperation.TO_INTEGER: order.to_integer,
-        KernelOperation.NEGATE: order.negated,
-        KernelOperation.ABSOLUTE: order.absolute,
-        KernelOperation.LESS: order.less,
-        KernelOperation.EQUAL: order.equal,
+        KernelOperation.FROM_INTEGER: arithmetic.from_integer,
+        KernelOperation.TO_INTEGER: arithmetic.to_integer,
+        KernelOperation.NEGATE: arithmetic.negated,
+        KernelOperation.ABSOLUTE: arithmetic.absolute,
+        KernelOperation.LESS: arithmetic.less,
+        KernelOperation.EQUAL: arithmetic.equal,
     }
     return others[kernel.operation]
 
@@ -209,7 +182,7 @@ def _function(kernel: Kernel) -> Foreign:
         offsets.append(text.line(f"load i64, ptr {place}"))
     stride, mask, result, *operands = offsets
     rows = {mask: [mask]}
-    for first, count in ((result, kernel.result_bytes), *((each, kernel.operand_bytes) for each in operands)):
+    for first, count in ((result, kernel.result_bytes), *((each, FLOAT_BYTES) for each in operands)):
         rows[first] = [first]
         for _ in range(count - 1):
             rows[first].append(text.line(f"add i64 {rows[first][-1]}, {stride}"))
@@ -273,7 +246,7 @@ class Call:
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
         """All rows that the routine touches, as (first, count): those of the result first, those of scratch last."""
-        operands = ((each, self.kernel.operand_bytes) for each in self.operands)
+        operands = ((each, FLOAT_BYTES) for each in self.operands)
         return ((self.result, self.kernel.result_bytes), *operands, self.scratch)
 
     @property
