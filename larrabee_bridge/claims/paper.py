@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-
-import numpy as np
+from importlib.metadata import version
 
 from larrabee_bridge.claims import bench, cores, frames
 from larrabee_bridge.claims.bench import Printed, SceneBench, SeenFrame
@@ -87,7 +86,7 @@ def _textured() -> Frame:
 
 def _sources() -> str:
     """Return a hash of all files of the packages that draw: code, programs, scenes, meshes."""
-    seen = hashlib.sha256(np.__version__.encode())
+    seen = hashlib.sha256(version("numpy").encode())
     for package in ("larrabee_bridge", "microcode", "pixelflow", "tessellation"):
         folder = shipped(package)
         for path in sorted(each for each in folder.rglob("*") if each.is_file() and each.suffix != ".pyc"):
