@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from types import MappingProxyType
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,9 +19,13 @@ from larrabee_bridge.pipeline.rasterizer import Rasterized, rasterize
 from larrabee_bridge.pipeline.schedule import FrameWork
 from larrabee_bridge.pipeline.work import measured_work, primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
-from pixelflow.evidence import Bench, NotMeasured, Number
-from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, snap
+from pixelflow.evidence import Bench, NotMeasured, Number, Remark
+from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, draw_frame, snap
 from pixelflow.simd.errors import InputError
+from pixelflow.simd.report import counted
+from pixelflow.simd.store import FIGURES, key_of, store
+
+_Made = TypeVar("_Made")
 
 Printed = Mapping[str, Number]
 """The printed figures of a claim, for results stated relative to them; nothing executed depends on them."""
@@ -40,9 +46,37 @@ class SceneBench(Bench):
         self,
         scenes: Mapping[str, Callable[[], Frame]] = MappingProxyType({}),
         ways: Mapping[str, Callable[[int], SeenFrame]] = MappingProxyType({}),
+        *,
+        sources: str = "",
     ) -> None:
+        """``sources`` is a hash of all that frames depend on: results are kept under it for the next process."""
         super().__init__()
-        self.scenes, self.ways = scenes, ways
+        self.scenes, self.ways, self.sources = scenes, ways, sources
+        self.earlier = 0
+        """Results that an earlier process has kept."""
+
+    def kept(self, key: str, of: type[_Made], compute: Callable[[], _Made]) -> _Made:
+        """Return what ``compute`` gives, once on this bench, or by an earlier process from the same sources."""
+
+        def found() -> _Made:
+            if not self.sources:
+                return compute()
+            name = key_of(self.sources, key)
+            there = store().get_object(FIGURES, name, of)
+            self.earlier += there is not None
+            if there is None:
+                there = compute()
+                store().put_object(FIGURES, name, there)
+            return there
+
+        return self.once(key, found)
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return how many results are of an earlier process."""
+        if not self.earlier:
+            return ()
+        text = f"{counted(self.earlier, 'result')} of drawn frames kept from an earlier run of the same files"
+        return (Remark("kept", f"{text}; `pixelflow cache --clear` has them drawn again", self.earlier),)
 
     def frame(self, name: str) -> Frame:
         """Return a scene; raises NotMeasured if the caller passed no such name, or the scene cannot be made here."""
@@ -100,70 +134,99 @@ def _gray(points: np.ndarray) -> ScreenTriangles:
     return snap(points, np.full(points.shape[:2], 0.5), np.full((*points.shape[:2], 3), 128))
 
 
-# Cycles of large scenes: front end, planes, rasterizer, back end of every tile executed, as `render` counts them.
+# Whole frames, drawn once: front end, planes, rasterizer, back end of every tile executed, as `render` counts them.
 
 
 LENGTH = 50
 """Vector operations added to every shader."""
 PRIMSETS = (1000, 200)
 """Triangles of a PrimSet: the most that there are, and fewer."""
-_TILE = 64
+TILE = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SceneCosts:
-    """Cycles of a scene on a core on which four threads take turns."""
+class FrameCosts:
+    """Cycles of a frame by stage, on cores on which four threads take turns, with the larger PrimSets."""
 
+    vertices: int
+    """Vertices, assembly, cutting, boxes and bins."""
+    raster: int
+    """Set-up of triangles and descents."""
+    planes: int
+    pixels: int
+    """Back end of all tiles, under the lengthened shader."""
     works: Mapping[int, FrameWork]
     """The frame by PrimSets of each size: all of their front end, and the back end of every tile."""
-    raster: int
-    """Cycles of set-up and descents alone, on the same cores, with the larger PrimSets."""
     executed: int
     """Tiles of the screen, whose back end was executed; those without a triangle have no cycles."""
+    utilisation: float
+    """Share of the lanes of all blocks of 4x4 pixels that a triangle covers."""
+    same: bool
+    """True if the picture is the one of 64-bit integers."""
 
     @property
-    def raster_share(self) -> float:
-        """Share of the rasterizer, set-up and descents, in all cycles, with the larger PrimSets."""
-        return self.raster / self.works[PRIMSETS[0]].cycles
+    def cycles(self) -> int:
+        """All cycles."""
+        return self.vertices + self.raster + self.planes + self.pixels
+
+    @property
+    def parts(self) -> Mapping[str, float]:
+        """Shares in all cycles, by stage."""
+        return {name: getattr(self, name) / self.cycles for name in STAGES}
 
 
-def costs_of(bench: SceneBench, name: str) -> SceneCosts:
-    """Return the costs of a scene, computed once on a bench."""
-    return bench.once(f"costs of {name}", lambda: _costs(name, bench.frame(name)))
+STAGES = ("vertices", "raster", "planes", "pixels")
 
 
-def _costs(name: str, frame: Frame) -> SceneCosts:
-    config, frame = CoreConfig(caches=True), _by_state(frame)
-    fronts = {
-        primset: [front_of_screen(frame, draw.triangles, _TILE, config, primset=primset) for draw in frame.draws]
-        for primset in PRIMSETS
-    }
-    rasters = {primset: _rasterized(frame, made, primset, config, planes=True) for primset, made in fronts.items()}
-    usual = PRIMSETS[0]
-    quads = [each.quads() for each in rasters[usual]]
-    back = render_back_end(frame, quads, _TILE, config, length=LENGTH)
+def costs_of(bench: SceneBench, name: str) -> FrameCosts:
+    """Return the costs of a scene with PrimSets of both sizes, drawn once on a bench."""
+
+    def draw() -> FrameCosts:
+        frame = _by_state(bench.frame(name))
+        return drawn(SeenFrame(frame, [None] * len(frame.draws)), PRIMSETS)
+
+    return bench.kept(f"costs of {name}", FrameCosts, draw)
+
+
+def drawn(seen: SeenFrame, primsets: Sequence[int] = PRIMSETS[:1]) -> FrameCosts:
+    """Draw a whole frame, vertices included, with caches; draws without a front end start from their triangles."""
+    config, frame = CoreConfig(caches=True), seen.frame
+    front_ends, rasters = _to_tiles(seen, primsets[0], config)
+    back = render_back_end(frame, [each.quads() for each in rasters], TILE, config, length=LENGTH)
     tiles, moved = back.cycles, back.memory_bytes
-    works = {primset: measured_work(name, found, tiles, fronts[primset], moved) for primset, found in rasters.items()}
-    without = _rasterized(frame, fronts[usual], usual, config, planes=False)
-    return SceneCosts(works, sum(core.cycles for each in without for core in each.cores.values()), len(tiles))
+    works = {primsets[0]: measured_work("frame", rasters, tiles, front_ends, moved)}
+    vertices = sum(int(front.cycles.sum()) for front in front_ends if front is not None)
+    raster = sum(each.before_planes for each in rasters)
+    whole = sum(core.cycles for each in rasters for core in each.cores.values())
+    same = back.picture.equals(draw_frame(frame))
+    for primset in primsets[1:]:
+        front_ends, rasters = _to_tiles(seen, primset, config)
+        works[primset] = measured_work("frame", rasters, tiles, front_ends, moved)
+    return FrameCosts(vertices, raster, whole - raster, int(tiles.sum()), works, len(tiles), back.utilisation, same)
 
 
-def _rasterized(
-    frame: Frame, fronts: Sequence[FrontEndResult | None], primset: int, config: CoreConfig, *, planes: bool
-) -> list[Rasterized]:
-    size = frame.width, frame.height
-    return [
+def _to_tiles(
+    seen: SeenFrame, primset: int, config: CoreConfig
+) -> tuple[list[FrontEndResult | None], list[Rasterized]]:
+    """Return the front end of each draw, None without triangles, and the rasterizer's results with planes."""
+    frame = seen.frame
+    front_ends = [
+        made or front_of_screen(frame, draw.triangles, TILE, config, primset=primset)
+        for made, draw in zip(seen.fronts, frame.draws, strict=True)
+    ]
+    rasters = [
         rasterize(
-            *(draw.triangles, *size),
-            tile=_TILE,
+            *(draw.triangles, frame.width, frame.height),
+            tile=TILE,
             samples=frame.samples,
             bins=None if front is None else front.bins,
             config=config,
-            primset=primset_numbers(len(draw.triangles), primset),
-            attributes=Attributes.of(draw) if planes else None,
+            primset=primset_numbers(len(draw.triangles), primset) if made is None else made.primset,
+            attributes=Attributes.of(draw),
         )
-        for draw, front in zip(frame.draws, fronts, strict=True)
+        for draw, front, made in zip(frame.draws, front_ends, seen.fronts, strict=True)
     ]
+    return front_ends, rasters
 
 
 def _by_state(frame: Frame) -> Frame:
@@ -176,3 +239,23 @@ def _by_state(frame: Frame) -> Frame:
             first = Draw(first.name, triangles, first.state)
         draws.append(first)
     return replace(frame, draws=tuple(draws))
+
+
+# Frames along a camera path.
+
+
+PLAIN, SHADOWED = "walk", "walk with shadow volumes"
+"""The same frames without and with volumes."""
+LARGE, LARGE_SHADOWED = f"{PLAIN}, 1600x1200", f"{SHADOWED}, 1600x1200"
+"""The same frames at the paper's size."""
+CAMERAS = (4, 12, 20)
+"""Of the 25 positions along the path, which is the number of frames in figures 13 and 14."""
+
+
+def walk(bench: SceneBench, name: str) -> list[FrameCosts]:
+    """Return the costs of frames of a camera path, each drawn once."""
+    return [bench.kept(f"{name}, camera {at}", FrameCosts, partial(_seen_and_drawn, bench, name, at)) for at in CAMERAS]
+
+
+def _seen_and_drawn(bench: SceneBench, name: str, at: int) -> FrameCosts:
+    return drawn(bench.seen(name, at))

@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import pairwise
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from larrabee_bridge.claims.bench import Printed, SceneBench, even_mesh
+from larrabee_bridge.claims.bench import CAMERAS, LARGE, LARGE_SHADOWED, Printed, SceneBench, even_mesh
 from larrabee_bridge.pipeline.bins import quads_of
-from larrabee_bridge.pipeline.rasterizer import rasterize
 from larrabee_bridge.pipeline.traffic import (
-    BLOCK,
-    BinContents,
     RenderTarget,
     TileSizes,
     Traffic,
     TrafficConfig,
+    accesses_of,
     bin_contents,
     binned_traffic,
     corners_of,
     default_targets,
-    expected_ratio,
-    harmonic,
     immediate_traffic,
-    layer_accesses,
-    random_layers,
 )
 from pixelflow.evidence import Measured, Value
-from pixelflow.simd.drawing import Draw, Frame
+from pixelflow.simd.drawing import Frame
 
 _SCREEN = (300, 200)
 """Pixels, with tiles that end at the border."""
 _TILE = 64
-_DEPTHS = (2, 4, 16)
 _SAMPLES = (1, 4)
-_LAYERED = (1600, 1200)
-"""Pixels of the paper's screen."""
-_AREA = 800
-"""Pixels of the triangles of a layer."""
 _SAMPLE_BYTES = 4
 
 
@@ -72,132 +59,117 @@ def bytes_of_tiles(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, figures | {f"four_{name}": value for name, value in four.items()})
 
 
-_VARIANTS = ("targets", "half", "with bins", "twice", "depth kept", "fast clear")
-"""Colours and depths alone; with bins and vertices of half the invented bytes, of these bytes, and of twice as many.
-Then "with bins" with depths written by tiles, and against an immediate mode that knows cleared blocks."""
-_SIZES = ("targets", "half", "with bins", "twice")
-"""Those that differ in the invented bytes only, starting with none."""
-
-_INVENTED = ("entry_bytes", "position_bytes", "mask_bytes", "vertex_bytes")
-
-Ratios = dict[tuple[str, int, int], float]
-"""Bytes of immediate mode over those of tiles, by variant, layers and samples."""
+# Bytes of whole frames (5.3, figure 12). Textures, targets and culling are in both renderers; bins and vertices of the
+# binned one have bytes that are invented, so these are swept: from none of them to twice as many.
 
 
-def _ratios(bench: SceneBench) -> Ratios:
-    return bench.once("immediate over binned", _compute_ratios)
+_SIZES = {"none": 0.0, "half": 0.5, "given": 1.0, "twice": 2.0}
+"""How many times the invented bytes of bins and vertices are counted."""
+TEXTURED = "meadow with textures"
+_OPEN = ("tray", "swarm", TEXTURED, LARGE)
+"""Scenes without shadow volumes, which fill the screen."""
 
 
-def _compute_ratios() -> Ratios:
-    found = {}
-    width, height = _LAYERED
-    mesh = even_mesh(width, height, _AREA)
-    corners = corners_of(Frame(width, height, (0, 0, 0), (Draw("layer", mesh),)))
-    sizes = TileSizes.of(width, height, _TILE)
-    for samples in _SAMPLES:
-        if samples == 1:
-            quads = quads_of(mesh, width, height, _TILE)
-        else:
-            quads = rasterize(mesh, width, height, tile=_TILE, samples=samples).quads()
-        layer = bin_contents([quads])
-        for depth in _DEPTHS:
-            accesses = layer_accesses(random_layers(width * height // BLOCK, depth, seed=depth), samples)
-            plain, fast = (immediate_traffic(accesses, TrafficConfig(fast_clear=fast)) for fast in (False, True))
-            contents = _stacked(layer, depth, len(mesh))
-            shared = np.concatenate([corners + number * (corners.max() + 1) for number in range(depth)])
-            needed = replace(default_targets(samples)[1], needed=True)
-            half, binned, twice = (
-                binned_traffic(sizes, contents, default_targets(samples), corners=shared, config=_sized(factor))
-                for factor in (0.5, 1, 2)
-            )
-            kept = binned_traffic(sizes, contents, (default_targets(samples)[0], needed), corners=shared)
-            pairs = (
-                (plain.targets, binned.targets),
-                (plain.total, half.total),
-                (plain.total, binned.total),
-                (plain.total, twice.total),
-                (plain.total, kept.total),
-                (fast.total, binned.total),
-            )
-            for name, (immediate, tiles) in zip(_VARIANTS, pairs, strict=True):
-                found[name, depth, samples] = immediate / tiles
-    return found
+@dataclass(frozen=True, slots=True)
+class FrameBytes:
+    """Bytes of one frame in both renderers."""
+
+    immediate: int
+    binned: Mapping[str, int]
+    """By the sizes of bins and vertices."""
+    fast_clear: int
+    """Of an immediate mode that knows cleared blocks."""
+    depth_kept: int
+    """Of tiles that write their depths as well."""
+
+    @property
+    def ratios(self) -> dict[str, float]:
+        """Immediate over binned, by the sizes of bins and vertices."""
+        return {size: round(self.immediate / count, 2) for size, count in self.binned.items()}
 
 
-def _sized(factor: float) -> TrafficConfig:
-    """Return the configuration whose invented sizes are this many times as large."""
-    usual = TrafficConfig()
-    return replace(usual, **{name: round(factor * getattr(usual, name)) for name in _INVENTED})
-
-
-def _stacked(layer: BinContents, depth: int, triangles: int) -> BinContents:
-    """Return the contents of bins with this many layers of one mesh, each with separate triangles."""
-    entries = np.concatenate([layer.entries + np.array([0, triangles * number]) for number in range(depth)])
-    return replace(
-        layer,
-        entries=entries,
-        full_16=depth * layer.full_16,
-        full_4=depth * layer.full_4,
-        partial_4=depth * layer.partial_4,
+def bytes_of(frame: Frame) -> FrameBytes:
+    """Count the bytes of a frame from its blocks of 4x4 pixels, in tiles of 64x64."""
+    shape = frame.width, frame.height
+    quads = tuple(quads_of(draw.triangles, *shape, _TILE, frame.samples) for draw in frame.draws)
+    accesses = accesses_of(frame, _TILE, quads)
+    tiles, contents = TileSizes.of(*shape, _TILE), bin_contents(quads, [len(draw.triangles) for draw in frame.draws])
+    targets = default_targets(frame.samples)
+    given = binned_traffic(tiles, contents, targets, accesses=accesses, corners=corners_of(frame))
+    invented = sum(way[name] for way in (given.read, given.written) for name in ("bins", "vertices"))
+    depths = binned_traffic(tiles, contents, [replace(targets[1], needed=True)]).written["depth"]
+    return FrameBytes(
+        immediate=immediate_traffic(accesses).total,
+        binned={size: given.total + round((factor - 1) * invented) for size, factor in _SIZES.items()},
+        fast_clear=immediate_traffic(accesses, TrafficConfig(fast_clear=True)).total,
+        depth_kept=given.total + depths,
     )
 
 
-def _row(found: Ratios, variant: str, samples: int) -> str:
-    return ", ".join(f"{found[variant, depth, samples]:.2f}" for depth in _DEPTHS)
+Moved = dict[int, dict[str, FrameBytes]]
+"""By samples a pixel and scene."""
+
+
+def _moved(bench: SceneBench) -> Moved:
+    def compute() -> Moved:
+        frames = {name: bench.frame(name) for name in _OPEN if name != LARGE}
+        frames |= {name: bench.seen(name, CAMERAS[1]).frame for name in (LARGE, LARGE_SHADOWED)}
+        return {
+            samples: {name: bytes_of(replace(frame, samples=samples)) for name, frame in frames.items()}
+            for samples in _SAMPLES
+        }
+
+    return bench.kept("bytes of frames", dict, compute)
+
+
+def _swept(frames: Mapping[str, FrameBytes]) -> dict[str, float]:
+    """Return the ratio of every frame at every size of bins and vertices."""
+    return {f"{name}, {size}": ratio for name, each in frames.items() for size, ratio in each.ratios.items()}
 
 
 def immediate_over_binned(bench: SceneBench, printed: Printed) -> Measured:
-    """Count bytes of layers in random order, both ways."""
-    found = _ratios(bench)
-    lines = []
-    for samples in _SAMPLES:
-        closed = ", ".join(f"{float(expected_ratio(depth, samples)):.2f}" for depth in _DEPTHS)
-        lines.append(f"{samples} sample{'s' * (samples > 1)}: {_row(found, 'targets', samples)}, targets alone")
-        lines[-1] += f" (closed form without reuse: {closed}); {_row(found, 'with bins', samples)} with bins and"
-        lines[-1] += f" vertices ({_row(found, 'half', samples)} of half the bytes, {_row(found, 'twice', samples)} of"
-        lines[-1] += f" twice), {_row(found, 'depth kept', samples)} where depths are kept as well,"
-        lines[-1] += f" {_row(found, 'fast clear', samples)} with bins and against fast clears"
-    text = f"{', '.join(map(str, _DEPTHS))} layers at {'; '.join(lines)}"
-    names = {
-        "targets": "ratio",
-        "half": "half",
-        "with bins": "with_bins",
-        "twice": "twice",
-        "depth kept": "depth_kept",
-        "fast clear": "fast_clear",
-    }
-    figures: dict[str, float] = {
-        f"{names[variant]}_{depth}_{samples}": round(value, 4) for (variant, depth, samples), value in found.items()
-    }
-    figures |= {f"harmonic_{depth}": round(float(harmonic(depth)), 4) for depth in _DEPTHS}
-    for depth in _DEPTHS:
-        for samples in _SAMPLES:
-            expected = expected_ratio(depth, samples, blocks=_LAYERED[0] * _LAYERED[1] // BLOCK)
-            figures[f"expected_{depth}_{samples}"] = round(float(expected), 4)
-    every = {
-        f"{variant}, {depth} layers, {samples}": round(value, 4) for (variant, depth, samples), value in found.items()
-    }
-    return Measured(text, figures, {"ratio": every})
+    """Compare the bytes of frames both ways: without volumes at one sample and at four, with them at four."""
+    moved = _moved(bench)
+    lines, figures = [], dict[str, Value]()
+    for samples, frames in moved.items():
+        for name, each in frames.items():
+            key = f"{name.replace(', ', '_').replace(' ', '_')}_{samples}"
+            figures |= {f"{size}_{key}": ratio for size, ratio in each.ratios.items()}
+            figures[f"fast_clear_{key}"] = round(each.fast_clear / each.binned["given"], 2)
+            figures[f"depth_kept_{key}"] = round(each.immediate / each.depth_kept, 2)
+            figures[f"immediate_{key}"] = each.immediate
+        rows = (f"{name} {' '.join(f'{ratio:.2f}' for ratio in each.ratios.values())}" for name, each in frames.items())
+        lines.append(f"{samples} sample{'s' * (samples > 1)}: {', '.join(rows)}")
+    text = f"with {', '.join(_SIZES)} of the invented bytes of bins and vertices, {'; '.join(lines)}; where depths are"
+    every = [each for frames in moved.values() for each in frames.values()]
+    kept = [each.immediate / each.depth_kept for each in every]
+    fast = [each.fast_clear / each.binned["given"] for each in every]
+    text += f" kept {min(kept):.2f} to {max(kept):.2f}, against fast clears {min(fast):.2f} to {max(fast):.2f}"
+    without = {samples: {name: frames[name] for name in _OPEN} for samples, frames in moved.items()}
+    one, four = (_swept(without[samples]) for samples in _SAMPLES)
+    volumes = _swept({LARGE_SHADOWED: moved[_SAMPLES[-1]][LARGE_SHADOWED]})
+    return Measured(text, figures, {"one_sample": one, "four_samples": four, "volumes": volumes})
 
 
-def ratio_by_depth(bench: SceneBench, printed: Printed) -> Measured:
-    """Compare the same ratios by number of layers, with the bytes of bins and vertices, which grow as well."""
-    found = _ratios(bench)
-    figures: dict[str, Value] = {}
-    parts = []
-    grows = {}
-    for samples in _SAMPLES:
-        for variant in _SIZES:
-            row = [found[variant, depth, samples] for depth in _DEPTHS]
-            grows[f"{variant}, {samples}"] = int(all(low < high for low, high in pairwise(row)))
-        row = [found["with bins", depth, samples] for depth in _DEPTHS]
-        figures[f"monotone_{samples}"] = bool(grows[f"with bins, {samples}"])
-        figures[f"most_at_{samples}"] = most = _DEPTHS[row.index(max(row))]
-        parts.append(f"{samples} sample{'s' * (samples > 1)} {_row(found, 'with bins', samples)}")
-        parts[-1] += ", which grows throughout" if figures[f"monotone_{samples}"] else f", most at {most} layers"
-    kept = [name for name, each in grows.items() if each]
-    text = (
-        f"{', '.join(map(str, _DEPTHS))} layers, with bins and vertices: {'; '.join(parts)}; over bytes of these from"
-    )
-    text += f" none to twice as many it grows throughout in {len(kept)} of {len(grows)}: {'; '.join(kept) or 'none'}"
-    return Measured(text, figures, {"grows": grows})
+def binning_moves_less(bench: SceneBench, printed: Printed) -> Measured:
+    """Compare the direction alone: does immediate mode move more bytes than tiles?"""
+    found = {f"{name}, {samples}": each.ratios["given"] for samples, frames in _moved(bench).items()
+             for name, each in frames.items()}  # fmt: skip
+    none = [each.ratios["none"] for frames in _moved(bench).values() for each in frames.values()]
+    text = f"{sum(ratio > 1 for ratio in found.values())} of {len(found)} frames; without bytes of bins and vertices"
+    text += f" {sum(ratio > 1 for ratio in none)}"
+    return Measured(text, {"frames": len(found), "more": sum(ratio > 1 for ratio in found.values())}, {"more": found})
+
+
+def gain_by_bytes(bench: SceneBench, printed: Printed) -> Measured:
+    """Compare the frame of most bytes in immediate mode with the one that gains most, at every size of bins."""
+    found = {}
+    for samples, frames in _moved(bench).items():
+        most = max(frames, key=lambda name: frames[name].immediate)
+        for size in _SIZES:
+            gains = {name: each.ratios[size] for name, each in frames.items()}
+            found[f"{size}, {samples}"] = round(gains[most] / max(gains.values()), 2)
+    kept = [name for name, share in found.items() if share == 1]
+    text = f"{most} moves most bytes, and gains most in {len(kept)} of {len(found)} sizes of bins and samples"
+    text += f" ({'; '.join(kept)})"
+    return Measured(text, {"kept": len(kept)}, {"highest": found})

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from larrabee_bridge.claims.bench import PRIMSETS, Printed, SceneBench, costs_of, equilateral
+from larrabee_bridge.claims.bench import CAMERAS, LARGE, PRIMSETS, Printed, SceneBench, costs_of, equilateral, walk
 from larrabee_bridge.kernels.catalogue import STUDIES
 from larrabee_bridge.kernels.compressed import filter_compressed
 from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear, scattered_coordinates
@@ -27,8 +27,8 @@ from pixelflow.evidence import Measured, Value
 
 
 _AREAS = (20, 80, 320, 1280, 5120, 10240)
-_RATES = (1, TextureConfig().pixels_per_cycle, 16)
-"""Samples of a texture unit in a clock: the model's default, and the ends of its range."""
+_RATE = TextureConfig().pixels_per_cycle
+"""Samples of a texture unit in a clock."""
 
 
 _FLOPS = {VectorFamily.FUSED: 2, VectorFamily.FLOAT: 1}
@@ -77,7 +77,11 @@ def utilisation_by_area(bench: SceneBench, printed: Printed) -> Measured:
     text += f"; at 80 pixels {blocks[1]:.2f} and {free[1]:.2f}"
     figures = {f"blocks_{area}": round(share, 4) for area, share in zip(_AREAS, blocks, strict=True)}
     figures |= {f"free_{area}": round(share, 4) for area, share in zip(_AREAS, free, strict=True)}
-    shares = {name.replace("_", " of "): share for name, share in figures.items()}
+    shares = {
+        f"camera {number}": round(each.utilisation, 4) for number, each in zip(CAMERAS, walk(bench, LARGE), strict=True)
+    }
+    text += f"; in the walk {_span(list(shares.values()))}"
+    figures |= {name.replace(" ", "_"): share for name, share in shares.items()}
     return Measured(text, figures | {"area": at, "area_free": at_free}, {"utilisation": shares})
 
 
@@ -164,7 +168,7 @@ def gain_of_gather(bench: SceneBench, printed: Printed) -> Measured:
     text += f": {means[0]:.1f}x in the mean; {means[1]:.1f}x with one thread on the core"
     figures = {**shared, **{f"{name}_alone": value for name, value in alone.items()}}
     figures |= {"mean": means[0], "mean_alone": means[1]}
-    ratios = {"four threads": round(means[0], 3), "one thread": round(means[1], 3)}
+    ratios = {"four threads": round(means[0], 3)}
     return Measured(text, {name: round(value, 3) for name, value in figures.items()}, {"mean": ratios})
 
 
@@ -186,11 +190,12 @@ def software_filtering(bench: SceneBench, printed: Printed) -> Measured:
     figures = {"cycles": near, "cycles_scattered": far, "cycles_compressed": compressed}
     figures |= {"rate_at_least": rates["least"], "rate_at_most": rates["most"]}
     ratios = {
-        f"{how}, {rate} a clock": round(cycles / (LANES / rate), 2)
+        how: round(cycles * _RATE / LANES, 2)
         for how, cycles in (("side by side", near), ("scattered", far), ("compressed", compressed))
-        for rate in _RATES
     }
-    text += f"; here a unit has {TextureConfig().pixels_per_cycle}, which is invented"
+    text += (
+        f"; here a unit has {_RATE}, which is invented: {', '.join(f'{how} {times}x' for how, times in ratios.items())}"
+    )
     return Measured(text, {name: round(value, 3) for name, value in figures.items()}, {"ratio": ratios})
 
 
@@ -206,7 +211,7 @@ def rays_and_a_triangle(bench: SceneBench, printed: Printed) -> Measured:
     text = f"{test.vector:g} vector operations: {test.shared:g} cycles with four threads on the core,"
     text += f" {test.alone:g} with one"
     figures = {"vector": test.vector, "shared": test.shared, "alone": test.alone}
-    return Measured(text, figures, {"cycles": {"four threads": test.shared, "one thread": test.alone}})
+    return Measured(text, figures, {"cycles": {"four threads": test.shared}})
 
 
 # Measures for claims about many cores: scaling, balance of bins.
@@ -218,8 +223,11 @@ FILLING = ("meadow", "swarm", "tray")
 """Scenes that fill the screen, where there are such."""
 _FRAMES = 4
 """Frames after one another."""
-VOLUMES = "shadow volumes"
-"""Two-sided stencil volumes alone, which have no shader."""
+
+
+def filling_of(bench: SceneBench) -> tuple[str, ...]:
+    """Return the scenes that fill the screen, as the games do; all scenes of a bench without any."""
+    return tuple(name for name in FILLING if name in bench.scenes) or scenes_of(bench)
 
 
 def scenes_of(bench: SceneBench) -> tuple[str, ...]:
@@ -286,7 +294,8 @@ def scaling_of_cores(bench: SceneBench, printed: Printed) -> Measured:
         limited.append(scaling_of(works, ScheduleConfig(), CORES).below_linear[-1])
     text += f" is alone; {_span(limited)} with one memory of {ScheduleConfig().memory_bytes} bytes a cycle, overlapped"
     text += f"; {_executed(bench)}"
-    return Measured(text, {_key(name): value for name, value in below.items()}, {"below": below})
+    figures = {_key(name): value for name, value in below.items()}
+    return Measured(text, figures, {"below": {name: below[name] for name in filling_of(bench)}})
 
 
 def _key(name: str) -> str:
@@ -306,7 +315,16 @@ def scaling_of_primsets(bench: SceneBench, printed: Printed) -> Measured:
     better = sum(small[name] <= large[name] for name in scenes)
     text = f"in the mean of the scenes, PrimSets of {PRIMSETS[0]:,} and {PRIMSETS[1]}: {', '.join(parts)};"
     text += f" not worse in {better} of {len(scenes)} scenes"
-    return Measured(text, figures | {"not_worse": better}, {"below": small})
+    return Measured(text, figures | {"not_worse": better}, {"below": {name: small[name] for name in filling_of(bench)}})
+
+
+def smaller_primsets_help(bench: SceneBench, printed: Printed) -> Measured:
+    """Compare both sizes of PrimSets, scene by scene: the share that is missing with the larger ones is not smaller."""
+    large, small = (_below(bench, primset) for primset in PRIMSETS)
+    gains = {name: round(large[name] - small[name], 4) for name in large}
+    return Measured(
+        f"{_span(list(gains.values()))} of linear are gained", {"least": min(gains.values())}, {"gain": gains}
+    )
 
 
 def balance_of_bins(bench: SceneBench, printed: Printed) -> Measured:
@@ -325,7 +343,10 @@ def balance_of_bins(bench: SceneBench, printed: Printed) -> Measured:
     figures: dict[str, Value] = {f"within_{name}": value for name, value in within.items()}
     figures |= {f"above_{name}": value for name, value in above.items()}
     figures |= {f"greatest_{name}": round(each.greatest, 2) for name, each in found.items()}
-    return Measured(f"{text}; {_executed(bench)}", figures, {"most": within, "few": above})
+    spread = {
+        name: {scene: each[scene] for scene in filling_of(bench)} for name, each in (("most", within), ("few", above))
+    }
+    return Measured(f"{text}; {_executed(bench)}", figures, spread)
 
 
 def locks_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
@@ -342,12 +363,10 @@ def locks_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
 
 
 def shares_of_stages(bench: SceneBench, printed: Printed) -> Measured:
-    """Return the rasterizer's share of composed scenes, and of shadow volumes, all under one shader."""
-    plain = {name: round(costs_of(bench, name).raster_share, 4) for name in scenes_of(bench)}
-    volumes = {VOLUMES: round(costs_of(bench, VOLUMES).raster_share, 4)}
-    text = "rasterizer: " + ", ".join(f"{name} {share:.1%}" for name, share in {**plain, **volumes}.items())
-    figures: dict[str, Value] = {f"share_{name.replace(' ', '_')}": share for name, share in (plain | volumes).items()}
-    return Measured(text, figures, {"games": plain, "volumes": volumes})
+    """Return the rasterizer's share of composed scenes, all under one shader."""
+    found = {name: round(costs_of(bench, name).parts["raster"], 4) for name in scenes_of(bench)}
+    text = "rasterizer: " + ", ".join(f"{name} {share:.1%}" for name, share in found.items())
+    return Measured(text, {f"share_{name}": share for name, share in found.items()}, {"games": found})
 
 
 # Measures for claims about applications on many cores: the kernels of `pixelflow kernels --machine larrabee`.

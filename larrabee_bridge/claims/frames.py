@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-from larrabee_bridge.claims.bench import LENGTH, PRIMSETS, Printed, SceneBench, SeenFrame, even_mesh
+from larrabee_bridge.claims.bench import (
+    CAMERAS,
+    LARGE,
+    LARGE_SHADOWED,
+    STAGES,
+    FrameCosts,
+    Printed,
+    SceneBench,
+    even_mesh,
+    walk,
+)
 from larrabee_bridge.claims.cores import crossing, scenes_of
-from larrabee_bridge.pipeline.back_end import render_back_end
-from larrabee_bridge.pipeline.back_end_programs import Attributes
 from larrabee_bridge.pipeline.bins import Quads, bin_triangles, distinct, in_order, quads_of, sub_bins
 from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
-from larrabee_bridge.pipeline.front_end import FrontEndResult
-from larrabee_bridge.pipeline.picture import front_of_screen
-from larrabee_bridge.pipeline.rasterizer import Ablation, Rasterized, ablation, rasterize
-from larrabee_bridge.pipeline.work import primset_numbers
-from larrabee_bridge.vpu.config import CoreConfig
+from larrabee_bridge.pipeline.rasterizer import Ablation, ablation, rasterize
 from pixelflow.evidence import Measured, Value
 from pixelflow.simd.drawing import Blend, Draw, Frame, ScreenTriangles, State, draw_frame, snap, spans_of
 
@@ -85,8 +88,15 @@ def rasterizer_mix(bench: SceneBench, printed: Printed) -> Measured:
 def rasterizer_ablation(bench: SceneBench, printed: Printed) -> Measured:
     """Compare the cycles of the descent with its bit scan and without."""
     found = {name: round(each.extra, 4) for name, each in _ablations(bench).items()}
+    with_scan, without = (
+        sum(int(getattr(each, how).descent.cycles.sum()) for each in _ablations(bench).values())
+        for how in ("instruction", "loop")
+    )
+    together = round(without / with_scan - 1, 4)
     text = "cycles of the descent that a loop adds: " + ", ".join(f"{name} {more:.1%}" for name, more in found.items())
-    return Measured(text, {f"more_{name}": more for name, more in found.items()}, {"more": found})
+    text += f"; {together:.1%} of all"
+    figures = {f"more_{name}": more for name, more in found.items()}
+    return Measured(text, figures, {"more": {"all meshes": together}})
 
 
 # Measures for claims about tiles and bins, and arithmetic on frames.
@@ -197,149 +207,43 @@ def layers_in_lists(bench: SceneBench, printed: Printed) -> Measured:
 # Measures along a camera path: the stages of whole frames from their vertices, with and without shadow volumes.
 
 
-CAMERAS = 25
-"""Positions along the camera path, the number of frames in figures 13 and 14."""
-PLAIN, SHADOWED = "walk", "walk with shadow volumes"
-"""The same frames without and with volumes."""
-_TILE = 64
-
-
-@dataclass(frozen=True, slots=True)
-class StageShares:
-    """Cycles of a frame by stage, on cores on which four threads take turns."""
-
-    vertices: int
-    """Vertices, assembly, cutting, boxes and bins."""
-    raster: int
-    """Set-up of triangles and descents."""
-    planes: int
-    pixels: int
-    """Back end of all tiles, under the lengthened shader."""
-    same: bool
-    """True if the picture is the one of 64-bit integers."""
-
-    @property
-    def cycles(self) -> int:
-        """All cycles."""
-        return self.vertices + self.raster + self.planes + self.pixels
-
-    @property
-    def parts(self) -> Mapping[str, float]:
-        """Shares in all cycles, by stage."""
-        each = {"vertices": self.vertices, "raster": self.raster, "planes": self.planes, "pixels": self.pixels}
-        return {name: cycles / self.cycles for name, cycles in each.items()}
-
-
-def _rasters(seen: SeenFrame, fronts: Sequence[FrontEndResult | None], *, planes: bool) -> list[Rasterized]:
-    frame = seen.frame
-    return [
-        rasterize(
-            *(draw.triangles, frame.width, frame.height),
-            tile=_TILE,
-            samples=frame.samples,
-            bins=None if front is None else front.bins,
-            config=CoreConfig(caches=True),
-            primset=primset_numbers(len(draw.triangles), PRIMSETS[0]) if made is None else made.primset,
-            attributes=Attributes.of(draw) if planes else None,
-        )
-        for draw, front, made in zip(frame.draws, fronts, seen.fronts, strict=True)
-    ]
-
-
-def _fronts(seen: SeenFrame) -> list[FrontEndResult | None]:
-    """Return the front end of each draw, None without triangles; generated draws start from triangles on the screen."""
-    config = CoreConfig(caches=True)
-    return [
-        front or front_of_screen(seen.frame, draw.triangles, _TILE, config)
-        for front, draw in zip(seen.fronts, seen.frame.draws, strict=True)
-    ]
-
-
-def stages_of(seen: SeenFrame) -> StageShares:
-    """Execute a whole frame, vertices included, with caches."""
-    config, frame = CoreConfig(caches=True), seen.frame
-    fronts = _fronts(seen)
-    rasters = {planes: _rasters(seen, fronts, planes=planes) for planes in (False, True)}
-    raster, whole = (
-        sum(core.cycles for each in rasters[planes] for core in each.cores.values()) for planes in (False, True)
-    )
-    quads = [each.quads() for each in rasters[True]]
-    back_end = render_back_end(frame, quads, _TILE, config, length=LENGTH)
-    vertices = sum(int(front.cycles.sum()) for front in fronts if front is not None)
-    same = back_end.picture.equals(draw_frame(frame))
-    return StageShares(vertices, raster, whole - raster, int(back_end.cycles.sum()), same)
-
-
 def stages_of_the_way(bench: SceneBench, printed: Printed) -> Measured:
-    """Return the rasterizer's share over all frames of the path, without and with volumes."""
-    plain, shadowed = (_way(bench, name) for name in (PLAIN, SHADOWED))
-    found = {name: _together(frames) for name, frames in ((PLAIN, plain), (SHADOWED, shadowed))}
-    text = "; ".join(f"{name}: {_shown(shares)}" for name, shares in found.items())
-    text += f"; {_drawn(plain + shadowed)}"
-    figures: dict[str, Value] = {
-        f"{stage}_{which}": round(share, 4)
-        for which, shares in (("plain", found[PLAIN]), ("shadowed", found[SHADOWED]))
-        for stage, share in shares.items()
-    }
-    means = {name: {"mean of 25": round(shares["raster"], 4)} for name, shares in found.items()}
-    return Measured(text, figures, {"games": means[PLAIN], "volumes": means[SHADOWED]})
+    """Return the rasterizer's share over some frames of the path, without and with volumes."""
+    figures: dict[str, Value] = {}
+    parts, means, same = [], {}, 0
+    for name, key in ((LARGE, "plain"), (LARGE_SHADOWED, "shadowed")):
+        frames = walk(bench, name)
+        shares, same = together(frames), same + sum(each.same for each in frames)
+        parts.append(f"{name}: {', '.join(f'{stage} {share:.1%}' for stage, share in shares.items())}")
+        figures |= {f"{stage}_{key}": round(share, 4) for stage, share in shares.items()}
+        means[key] = {f"mean of {len(frames)} cameras": round(shares["raster"], 4)}
+    text = f"{'; '.join(parts)}; {same} of {2 * len(CAMERAS)} pictures those of 64-bit integers"
+    return Measured(text, figures, {"games": means["plain"], "volumes": means["shadowed"]})
 
 
-def frames_of_the_way(bench: SceneBench, printed: Printed) -> Measured:
-    """Return the range of the rasterizer's share, and of the cycles, over the frames."""
-    parts, figures = [], dict[str, Value]()
-    for name, key in ((PLAIN, "plain"), (SHADOWED, "shadowed")):
-        frames = _way(bench, name)
-        shares, cycles = [each.parts["raster"] for each in frames], [each.cycles for each in frames]
-        parts.append(
-            f"{name}: rasterizer {min(shares):.1%} to {max(shares):.1%}, "
-            f"{min(cycles) / 1e6:.1f} to {max(cycles) / 1e6:.1f} million cycles"
-        )
-        figures |= {f"least_{key}": round(min(shares), 4), f"most_{key}": round(max(shares), 4)}
-        figures |= {f"least_cycles_{key}": min(cycles), f"most_cycles_{key}": max(cycles)}
-    return Measured("; ".join(parts), figures)
+def volumes_raise_the_share(bench: SceneBench, printed: Printed) -> Measured:
+    """Compare the rasterizer's share with volumes and without, camera by camera."""
+    pairs = zip(CAMERAS, walk(bench, LARGE), walk(bench, LARGE_SHADOWED), strict=True)
+    found = {f"camera {at}": round(after.parts["raster"] / before.parts["raster"], 2) for at, before, after in pairs}
+    return Measured(
+        ", ".join(f"{name} {times}x" for name, times in found.items()), {"least": min(found.values())}, {"times": found}
+    )
 
 
-def _together(frames: Sequence[StageShares]) -> dict[str, float]:
+def together(frames: Sequence[FrameCosts]) -> dict[str, float]:
     """Return the shares of stages in the cycles of all frames."""
-    stages = ("vertices", "raster", "planes", "pixels")
     whole = sum(each.cycles for each in frames)
-    return {stage: sum(getattr(each, stage) for each in frames) / whole for stage in stages}
-
-
-def _shown(shares: Mapping[str, float]) -> str:
-    return ", ".join(f"{stage} {share:.1%}" for stage, share in shares.items())
-
-
-def _drawn(frames: Sequence[StageShares]) -> str:
-    same = sum(each.same for each in frames)
-    return f"{same} of {len(frames)} pictures those of 64-bit integers"
-
-
-def _way(bench: SceneBench, name: str) -> list[StageShares]:
-    """Return the stages of all frames of a camera path, computed once on a bench."""
-    return bench.once(f"stages of {name}", lambda: [stages_of(bench.seen(name, at)) for at in range(CAMERAS)])
-
-
-LARGE, LARGE_SHADOWED = f"{PLAIN}, 1600x1200", f"{SHADOWED}, 1600x1200"
-"""The same frames at the paper's size."""
-_LARGE_CAMERAS = (4, 12, 20)
+    return {stage: sum(getattr(each, stage) for each in frames) / whole for stage in STAGES}
 
 
 def raster_cycles_of_the_way(bench: SceneBench, printed: Printed) -> Measured:
-    """Execute front end, set-up and descents of some frames at the paper's size; return the rasterizer's cycles."""
-    found: dict[str, dict[str, float]] = {}
+    """Return the rasterizer's cycles in the same frames."""
+    means, parts = {}, []
     for name in (LARGE, LARGE_SHADOWED):
-        cycles = {}
-        for at in _LARGE_CAMERAS:
-            seen = bench.seen(name, at)
-            rasters = _rasters(seen, _fronts(seen), planes=False)
-            cycles[f"camera {at}"] = sum(core.cycles for each in rasters for core in each.cores.values())
-        found[name] = {"mean": round(float(np.mean(list(cycles.values())))), **cycles}
-    means = {name: each["mean"] for name, each in found.items()}
-    text = "; ".join(
-        f"{name}: {each['mean'] / 1e6:.2f} million cycles in the mean of {len(_LARGE_CAMERAS)} cameras"
-        for name, each in found.items()
-    )
+        cycles = [each.raster for each in walk(bench, name)]
+        means[name] = round(sum(cycles) / len(cycles))
+        parts.append(f"{name}: {means[name] / 1e6:.2f} million cycles in the mean of {len(cycles)} of 25 cameras")
+        parts[-1] += f" ({min(cycles) / 1e6:.2f} to {max(cycles) / 1e6:.2f})"
     figures: dict[str, Value] = {"plain": means[LARGE], "shadowed": means[LARGE_SHADOWED]}
-    return Measured(text, figures, {"games": {LARGE: means[LARGE]}, "volumes": {SHADOWED: means[LARGE_SHADOWED]}})
+    spread = {"games": {LARGE: means[LARGE]}, "volumes": {LARGE_SHADOWED: means[LARGE_SHADOWED]}}
+    return Measured("; ".join(parts), figures, spread)

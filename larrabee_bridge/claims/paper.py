@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 
-from larrabee_bridge.claims import cores, frames
+from larrabee_bridge.claims import bench, cores, frames
 from larrabee_bridge.claims.bench import Printed, SceneBench, SeenFrame
-from larrabee_bridge.claims.bytes import bytes_of_tiles, immediate_over_binned, ratio_by_depth
+from larrabee_bridge.claims.bytes import (
+    TEXTURED,
+    binning_moves_less,
+    bytes_of_tiles,
+    gain_by_bytes,
+    immediate_over_binned,
+)
 from larrabee_bridge.claims.published import CLAIMS
 from larrabee_bridge.compare import project_on_larrabee
 from larrabee_bridge.kernels.study import THREADS
@@ -20,7 +28,9 @@ from larrabee_bridge.pipeline.work import CORES
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.ring import RingConfig, fewest_fibers, mean_ride, stall_share
 from pixelflow.evidence import Measured, Paper, Value
-from pixelflow.simd.drawing import Frame
+from pixelflow.simd.drawing import Frame, State, Texture
+from pixelflow.simd.files import shipped
+from tessellation.picture.models import checker
 from tessellation.scenes import (
     MESHES,
     SCENES,
@@ -31,23 +41,20 @@ from tessellation.scenes import (
     prepare_scene,
     shade,
     shadow_bodies,
-    volumes,
 )
 
 _MESH_SIZE = (800, 600)
 """Pixels of the screen of single meshes."""
 _PAPER_SIZE = (1600, 1200)
 """Of the paper's frames (table 2)."""
-_VOLUME_SIZE = (256, 192)
-"""Of shadow volumes."""
 _CASTERS = ("teapot", "bunny", "nut", "airplane")
 """Bodies of the walk that cast shadows: all but the ground and the walls."""
 _SHADOW_LENGTH = 5.0
 """Length of the volumes: from the highest body through the ground."""
 _LONG = (
-    *("bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
-    *("locks", "bin-balance", "binning-bandwidth", "gain-grows", "stages", "stages-walk"),
-    *("raster-cycles", "frames-vary", "transparency", "physics"),
+    *("lane-utilisation", "bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
+    *("primsets-direction", "locks", "bin-balance", "binning-bandwidth", "binning-direction", "gain-grows", "stages"),
+    *("stages-walk", "stages-direction", "raster-cycles", "transparency", "physics"),
 )
 
 
@@ -58,11 +65,11 @@ def _bench(watch: Callable[[object], None]) -> SceneBench:
     walks = {
         name: _Walk(volumes, size)
         for volumes, size, name in (
-            (False, None, frames.PLAIN), (True, None, frames.SHADOWED),
-            (False, _PAPER_SIZE, frames.LARGE), (True, _PAPER_SIZE, frames.LARGE_SHADOWED),
+            (False, None, bench.PLAIN), (True, None, bench.SHADOWED),
+            (False, _PAPER_SIZE, bench.LARGE), (True, _PAPER_SIZE, bench.LARGE_SHADOWED),
         )
     }  # fmt: skip
-    return SceneBench(scenes | {cores.VOLUMES: _volumes}, walks)
+    return SceneBench(scenes | {TEXTURED: _textured}, walks, sources=_sources())
 
 
 def _scene(name: str, size: tuple[int, int] | None = None) -> Frame:
@@ -70,8 +77,22 @@ def _scene(name: str, size: tuple[int, int] | None = None) -> Frame:
     return load_scene(name, SceneSource(size=size, affine=True)).frame
 
 
-def _volumes() -> Frame:
-    return Frame(*_VOLUME_SIZE, (0, 0, 0), tuple(volumes(*_VOLUME_SIZE, count=20, size=60)))
+def _textured() -> Frame:
+    """Return the meadow with a texture on every body."""
+    scene = prepare_scene("meadow", SceneSource(affine=True)).at(0)
+    bodies = [replace(body, state=State(texture=Texture(checker()))) for body in scene.bodies]
+    return replace(scene.frame, draws=tuple(draws_of(bodies, scene.view, affine=True)))
+
+
+def _sources() -> str:
+    """Return a hash of all files of the packages that draw: code, programs, scenes, meshes."""
+    seen = hashlib.sha256(version("numpy").encode())
+    for package in ("larrabee_bridge", "microcode", "pixelflow", "tessellation"):
+        folder = shipped(package)
+        for path in sorted(each for each in folder.rglob("*") if each.is_file() and each.suffix != ".pyc"):
+            content = path.read_bytes()
+            seen.update(f"{package}/{path.relative_to(folder).as_posix()} {len(content)}\n".encode() + content)
+    return seen.hexdigest()
 
 
 class _Walk:
@@ -176,14 +197,16 @@ PAPER = Paper(
         "larrabee-unit": cores.peak_of_a_core,
         "scaling": cores.scaling_of_cores,
         "smaller-primsets": cores.scaling_of_primsets,
+        "primsets-direction": cores.smaller_primsets_help,
         "locks": cores.locks_of_scenes,
         "bin-balance": cores.balance_of_bins,
         "binning-bandwidth": immediate_over_binned,
-        "gain-grows": ratio_by_depth,
+        "binning-direction": binning_moves_less,
+        "gain-grows": gain_by_bytes,
         "stages": cores.shares_of_stages,
         "stages-walk": frames.stages_of_the_way,
         "raster-cycles": frames.raster_cycles_of_the_way,
-        "frames-vary": frames.frames_of_the_way,
+        "stages-direction": frames.volumes_raise_the_share,
         "gather-gain": cores.gain_of_gather,
         "transparency": frames.layers_in_lists,
         "physics": cores.physics_on_cores,

@@ -239,8 +239,9 @@ class Descent:
         data[self.places.fields : self.places.tiles] = set_up.results
         data[self.places.tiles : self.places.pairs] = self.tiles.astype(np.int32).view(np.uint8).reshape(-1)
         self._found: list[tuple[np.ndarray, ...]] = []
-        runs = [self._run(which, border) for which, border in batches]
-        self.counted = _in_place(Counted.of(runs), [which for which, _ in batches])
+        # Counted one by one: the registers of a batch are large.
+        costs = [Counted.of([self._run(which, border)]) for which, border in batches]
+        self.counted = _in_place(sum(costs, Counted.of([])), [which for which, _ in batches])
         none = np.zeros(0, np.int64)
         empty = (none, none, none, np.zeros((0, set_up.samples), np.uint16))
         self.blocks = tuple(np.concatenate(each) for each in zip(*(self._found or [empty]), strict=True))

@@ -58,6 +58,10 @@ class CoreConfig:
     caches: bool = param(False,
         "threads that share a core wait for lines that are not in its caches; else every access hits", unit="",
         source="a switch of the model", matters="kernels", standing=Standing.INVENTED)
+    warm_caches: bool = param(False,
+        "a tile or PrimSet begins with what the one before it has left in the caches; else they are empty", unit="",
+        source="a switch of the model: one core takes them all; which ones it takes is not known when they are timed",
+        matters="caches", standing=Standing.DERIVED)
     l1_bytes: int = param(32768, "L1 data cache of a core", unit="bytes", source="Seiler et al. 2008, 3.1",
         matters="caches", standing=Standing.DERIVED, allowed=(8192, 16384, 32768, 65536), moved=(8192, 65536))
     l2_bytes: int = param(262144, "slice of the L2 cache that belongs to a core", unit="bytes",

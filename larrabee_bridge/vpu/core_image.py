@@ -116,7 +116,7 @@ class WorkTables:
 
 
 class CoreImage:
-    """A core with some programs; `count` times one piece of work at a time, each with empty caches.
+    """A core with some programs; `count` times one piece of work at a time, each with empty caches (or `warm_caches`).
 
     With ``resident`` the programs' constants are in the L2 slice beforehand.
     """
@@ -154,6 +154,11 @@ class CoreImage:
             _fill(caches["code"], range(code), config.ways)
             if resident:
                 _fill(caches["l2"], [*kept, *_constants(programs)], config.ways)
+        self._caches = [*caches.values()]
+        self._first = [
+            [[line for line in lines if line >= 0] for lines in each.reshape(-1, config.ways, 2)[..., 0].tolist()]
+            for each in self._caches
+        ]
         parts = [head, *flat, *caches.values(), np.zeros(config.misses_under_way, np.int64), np.zeros(6, np.int64)]
         starts = np.cumsum([0, *map(len, parts)]).tolist()
         places = (at.INSTRUCTIONS, at.REGISTERS, None, at.L1, at.L2, at.CODE, at.PENDING, at.DEALT)
@@ -214,7 +219,17 @@ class CoreImage:
         ended = _native_turns()(image.ctypes.data, words.ctypes.data) if native else self._in_python(image, words)
         if not ended:
             raise InternalError("the threads of a core wait for each other")
+        if self.config.warm_caches:
+            self._keep(image)
         return image[: at.HEAD].copy()
+
+    def _keep(self, image: Numbers) -> None:
+        """Begin the next piece of work with the lines of this one as well, all of them written to memory."""
+        for place, cache, first in zip((at.L1, at.L2, at.CODE), self._caches, self._first, strict=True):
+            held = image[image[place] : image[place] + len(cache)].reshape(len(first), -1, 2)[..., 0]
+            for kept, resident, others in zip(cache.reshape((*held.shape, 2)), first, held.tolist(), strict=True):
+                lines = [*resident, *(line for line in others if line >= 0 and line not in resident)][: len(others)]
+                kept[: len(lines), 0] = lines
 
     @staticmethod
     def _in_python(image: Numbers, words: NDArray[np.uint32]) -> int:
@@ -367,7 +382,7 @@ def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
 # Works of a core (tiles, PrimSets) as stretches of its threads: recorded during execution, timed afterwards.
 #
 # One core executes a work from beginning to end. The work begins with empty caches, except for data of every work of
-# its kind: its programs, their constants, and private lines of the core.
+# its kind: its programs, their constants, and private lines of the core; with `warm_caches`, as the work before ended.
 
 
 FREE = -1
@@ -500,6 +515,7 @@ class WorkRecord:
         image = CoreImage(self._programs, self.config, self._marks, resident=True, kept=sorted(self.resident))
         rows[:, 4 + at.S_BLOCKS] = np.array(image.blocks, np.int64)[rows[:, 3]] if len(rows) else 0
         words = np.concatenate([*self._words, np.zeros(1, np.uint32)]).astype(np.uint32, copy=False)
+        self._words = []
         if native is None:
             native = counts_natively(len(words))
         requests, dealt, ranges = self._tables()
@@ -522,7 +538,7 @@ class WorkRecord:
                 workers=self.workers[: len(threads)],
             )
             found[work] = shared_core(self.config, image.count(words, tables, native=native))
-        self._rows, self._words, self._count, self._ranges, self._many = [], [], 0, [], 0
+        self._rows, self._count, self._ranges, self._many = [], 0, [], 0
         self._requests, self._dealt = [], []
         return found
 

@@ -353,6 +353,8 @@ class Claim:
     """Figures that follow from the claim and are not printed: none held up, none out of order."""
     spans: Mapping[str, PrintedRange] = field(default_factory=dict)
     """Printed ranges: every figure that the measure has under this name (`Measured.spread`) is inside."""
+    rules: frozenset[str] = frozenset()
+    """Spans that are a direction or a bound in words: no figure is printed for them."""
     constants: frozenset[str] = frozenset()
     """Figures that the measure reads back from the model's input, or that hold by construction."""
     missed: str = ""
@@ -472,7 +474,7 @@ class CheckedClaim:
         """
         verdict = self.verdict
         if verdict in (ClaimVerdict.REPRODUCED, ClaimVerdict.IN_RANGE):
-            printed = self.judged or any(row.item in self.claim.values for row in self.rows)
+            printed = set(self.judged) - self.claim.rules or any(row.item in self.claim.values for row in self.rows)
             return "printed figure met" if printed else "rule holds (no figure printed)"
         if verdict is ClaimVerdict.MISSED:
             return "bracketed" if all(map(self._bracketed, {span for span, _ in self.outside})) else "missed"

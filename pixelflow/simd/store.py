@@ -44,8 +44,8 @@ MOST_FILES = 4_000
 _LOOK = 64
 """Files that a process adds between two looks at the limits: by so many they may be passed."""
 
-CODE, PROGRAM, MODEL = "code", "program", "model"
-"""Kinds: native code; assembled programs; tessellated models."""
+CODE, PROGRAM, MODEL, FIGURES = "code", "program", "model", "figures"
+"""Kinds: native code; assembled programs; tessellated models; figures of frames that claims are judged by."""
 
 
 def folder() -> Path:

@@ -1,12 +1,14 @@
 """Stages of whole frames along a way: are they sums of what ran, and of what the camera sees?"""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from larrabee_bridge.claims import bench as benches
 from larrabee_bridge.claims import frames as walk
-from larrabee_bridge.claims.bench import SceneBench, SeenFrame
+from larrabee_bridge.claims.bench import LARGE, LARGE_SHADOWED, SceneBench, SeenFrame
 from larrabee_bridge.compare import project_on_larrabee
 from larrabee_bridge.pipeline.picture import draw_on_larrabee
 from larrabee_bridge.vpu.config import CoreConfig
@@ -33,18 +35,19 @@ def seen(number: int, volumes: bool) -> SeenFrame:
     return SeenFrame(found.frame, found.fronts)
 
 
-STAGES = cache(walk.stages_of)
-WAYS = {walk.PLAIN: lambda at: seen(at, False), walk.SHADOWED: lambda at: seen(at, True)}
+DRAWN = cache(benches.drawn)
+WAYS = {LARGE: lambda at: seen(at, False), LARGE_SHADOWED: lambda at: seen(at, True)}
 
 
 @pytest.fixture(autouse=True)
 def two_cameras(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk, "CAMERAS", 2)
-    monkeypatch.setattr(walk, "stages_of", STAGES)
+    for each in (walk, benches):
+        monkeypatch.setattr(each, "CAMERAS", (0, 1))
+    monkeypatch.setattr(benches, "drawn", DRAWN)
 
 
 def test_stages_are_those_of_the_drawn_frame() -> None:
-    found, given = walk.stages_of(seen(0, False)), seen(0, False)
+    found, given = benches.drawn(seen(0, False)), seen(0, False)
     side = draw_on_larrabee(given.frame, fronts=given.fronts)
     assert found.same and side.picture.colours.any()
     # Drawn with the shader that a scene needs, everything before the back end is the same.
@@ -55,30 +58,33 @@ def test_stages_are_those_of_the_drawn_frame() -> None:
     assert sum(found.parts.values()) == pytest.approx(1)
 
 
-def test_means_and_spans_are_those_of_the_frames() -> None:
+def test_means_are_those_of_the_frames() -> None:
     bench = SceneBench(ways=WAYS)
-    means, spans = walk.stages_of_the_way(bench, {}), walk.frames_of_the_way(bench, {})
-    frames = {key: [walk.stages_of(seen(at, volumes)) for at in range(2)]
-              for key, volumes in (("plain", False), ("shadowed", True))}  # fmt: skip
-    for key, each in frames.items():
-        share = sum(one.raster for one in each) / sum(one.cycles for one in each)
+    means, cycles = walk.stages_of_the_way(bench, {}), walk.raster_cycles_of_the_way(bench, {}).figures
+    shares = {}
+    for key, volumes in (("plain", False), ("shadowed", True)):
+        frames = [benches.drawn(seen(at, volumes)) for at in range(2)]
+        share = sum(one.raster for one in frames) / sum(one.cycles for one in frames)
         assert means.figures[f"raster_{key}"] == round(share, 4)
-        shares = [one.raster / one.cycles for one in each]
-        assert spans.figures[f"least_{key}"] == round(min(shares), 4) < spans.figures[f"most_{key}"]
-        assert spans.figures[f"most_cycles_{key}"] == max(one.cycles for one in each)
-    assert means.figures["raster_shadowed"] > means.figures["raster_plain"]
-    assert means.spread["volumes"] == {"mean of 25": means.figures["raster_shadowed"]}
+        assert cycles[key] == round(sum(one.raster for one in frames) / 2)
+        shares[key] = [one.parts["raster"] for one in frames]
+    times = [round(after / before, 2) for before, after in zip(shares["plain"], shares["shadowed"], strict=True)]
+    assert [*walk.volumes_raise_the_share(bench, {}).spread["times"].values()] == times and min(times) > 1
+    assert means.spread["volumes"] == {"mean of 2 cameras": means.figures["raster_shadowed"]}
     assert "4 of 4 pictures" in means.text
 
 
-def test_cycles_of_the_rasterizer_are_those_of_its_stage(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk, "_LARGE_CAMERAS", (0, 1))
-    ways = {walk.LARGE: WAYS[walk.PLAIN], walk.LARGE_SHADOWED: WAYS[walk.SHADOWED]}
-    found = walk.raster_cycles_of_the_way(SceneBench(ways=ways), {}).figures
-    for key, volumes in (("plain", False), ("shadowed", True)):
-        assert found[key] == round(sum(walk.stages_of(seen(at, volumes)).raster for at in range(2)) / 2)
+def test_what_was_drawn_is_kept_for_the_next_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Under the sources' hash alone: other sources draw again."""
+    monkeypatch.setenv("PIXELFLOW_CACHE", str(tmp_path))
+    drawn = []
+    given = [SceneBench(sources=sources) for sources in ("a", "a", "b")]
+    for bench in given:
+        assert bench.kept("a frame", int, lambda: drawn.append(1) or 7) == 7
+    assert len(drawn) == 2 and [bench.earlier for bench in given] == [0, 1, 0]
+    assert [len(bench.remarks()) for bench in given] == [0, 1, 0]
 
 
 def test_a_way_that_is_not_there_is_not_measured() -> None:
     with pytest.raises(NotMeasured, match="needs a way named walk"):
-        walk.frames_of_the_way(SceneBench(), {})
+        walk.stages_of_the_way(SceneBench(), {})

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from larrabee_bridge.claims.frames import frames_of_the_way, stages_of_the_way
+from larrabee_bridge.claims.bench import PLAIN, SHADOWED, STAGES, drawn
+from larrabee_bridge.claims.frames import together
 from tests.larrabee_claims.test_verdicts import BENCH
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/pages/larrabee.md"
 MARK = "<!-- read by: tests/larrabee_claims/test_walk_table.py -->\n"
-STAGES = ("vertices", "raster", "planes", "pixels")
 
 
 def rows() -> dict[str, list[str]]:
@@ -26,11 +26,14 @@ def test_shares_are_of_the_whole() -> None:
 
 @pytest.mark.slow
 def test_the_table_is_what_is_measured() -> None:
-    shares, spans = stages_of_the_way(BENCH, {}), frames_of_the_way(BENCH, {}).figures
-    assert "50 of 50 pictures" in shares.text
-    means = shares.figures
-    for key, cells in rows().items():
-        assert cells[:4] == [f"{100 * means[f'{stage}_{key}']:.1f} %" for stage in STAGES]
-        least, most = (f"{100 * spans[f'{end}_{key}']:.1f}" for end in ("least", "most"))
-        fewest, largest = (f"{spans[f'{end}_cycles_{key}'] / 1e6:.1f}" for end in ("least", "most"))
-        assert cells[4:] == [f"{least} to {most} %", f"{fewest} to {largest}"]
+    table = rows()
+    for key, name in (("plain", PLAIN), ("shadowed", SHADOWED)):
+        frames = [drawn(BENCH.seen(name, at)) for at in range(25)]
+        assert all(each.same for each in frames)
+        means = together(frames)
+        shares, cycles = [each.parts["raster"] for each in frames], [each.cycles for each in frames]
+        assert table[key][:4] == [f"{100 * means[stage]:.1f} %" for stage in STAGES]
+        assert table[key][4:] == [
+            f"{100 * min(shares):.1f} to {100 * max(shares):.1f} %",
+            f"{min(cycles) / 1e6:.1f} to {max(cycles) / 1e6:.1f}",
+        ]

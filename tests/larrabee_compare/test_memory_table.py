@@ -75,3 +75,15 @@ def test_a_row_is_what_is_drawn(scene: str, cores: int, cells: list[str]) -> Non
     assert sides[-1].imbalance is not None and sides[-1].waiting is not None
     lost = sides[-1].imbalance + sides[-1].waiting
     assert sides[-1].next_after == int(cells[4]) and f"{100 * lost:.1f} %" == cells[5]
+
+
+@pytest.mark.slow
+def test_caches_that_stay_warm() -> None:
+    """The rows of `still`: each work begins with the lines of the one before it."""
+    lines = PAGE.read_text(encoding="utf-8").split(MARK)[3].split("\n\n")[0].splitlines()[2:4]
+    frame, draw = load_scene("still", SceneSource(size=(640, 480), affine=True)).frame, machine_named("larrabee").draw
+    assert draw is not None
+    for line in lines:
+        cores, *cells = (int(cell.replace(",", "")) for cell in line.split("|")[2:-1])
+        configs = (CoreConfig(), CoreConfig(warm_caches=True))
+        assert [draw(frame, parts=cores, config=config).cycles for config in configs] == cells
