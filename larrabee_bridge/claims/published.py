@@ -216,7 +216,7 @@ CLAIMS = (
         "do not count; most is read as half at least, few as a twentieth at most; not the game",
         values={"low": 0.5, "high": 2, "rare": 3},
         spans={"most": PrintedRange(least=0.5), "few": PrintedRange(most=0.05)},
-        missed="unexplained: the bunnies of meadow take a thousandth of the bins too few"),
+        missed="unexplained: meadow misses it"),
     Claim("immediate-baseline", "5.3",
         "The immediate renderer that binning is compared with is an ideal one.",
         M, "perfect hierarchical depth culling; 128 KB of texture cache, 1 MB of colour and of depth cache; "
@@ -334,10 +334,11 @@ CLAIMS = (
     Claim("ray-triangle", "6.4",
         "Sixteen rays are tested against one triangle in few cycles.",
         R, "47 cycles; 257 on a Core 2 Duo",
-        "our program (Moeller and Trumbore without a division) for each further triangle, four threads on a core; at "
-        "most 47 cycles is compared; which test theirs was is not printed; the other processor is not looked at",
+        "our program (Moeller and Trumbore without a division) for each further triangle, four threads on a core, "
+        "which is compared; which test theirs was is not printed; the other processor is not looked at",
         values={"cycles": 47, "other": 257},
-        spans={"cycles": PrintedRange(most=47)}),
+        spans={"cycles": PrintedRange(47, 47)},
+        missed="fewer cycles: their test is not printed; ours has 41 vector operations"),
     Claim("ray-tracer", "6.4, Fig. 19",
         "Other processors take more clock cycles for a whole ray tracer.",
         N, "4.67x a core's (one Core 2 Duo), 4.6x eight cores' (8-core Xeon)",

@@ -175,7 +175,7 @@ import gc, sys
 from pixelflow.cli import main as main_file
 main_file.main = lambda: 0
 main_file.process()
-gc.unfreeze()
+gc.unfreeze(); gc.enable()  # as main does once the command is imported
 import microcode
 from pixelflow.config import TINY
 from pixelflow.node import Node
