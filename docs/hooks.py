@@ -9,11 +9,16 @@ are shown one after the other in one place. A link to a file that is no page bec
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import html
 import io
+import json
+import logging
 import posixpath
 import re
 import shlex
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,7 +42,23 @@ _OWN = "docs/pages"
 _PICTURES = (".png", ".svg")
 _FRAME_SECONDS = 0.8
 
+_PLAYGROUND = Path(__file__).parent / "playground"
+_PYODIDE = _PLAYGROUND / "node_modules" / "pyodide"
+_CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip")
+_SHIPPED = (".py", ".mc", ".md", ".toml")
+_log = logging.getLogger("mkdocs.hooks")
+
 _folder = tempfile.TemporaryDirectory(prefix="pixelflow-site-")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Give the playground its place in the navigation, if its files are there."""
+    if (reason := playground_lacks()) is None:
+        assert config.nav is not None
+        config.nav.insert(1, {"Try it here": "playground.md"})
+    else:
+        _log.info("the site has no playground: %s", reason)
+    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -52,6 +73,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             for name in written_by(command):
                 if files.get_file_from_path(f"made/{name}") is None:
                     files.append(File.generated(config, f"made/{name}", abs_src_path=str(Path(_folder.name) / name)))
+    if playground_lacks() is None:
+        for name, content in playground_files().items():
+            files.append(File.generated(config, name, content=content))
     for name in _faces(config.nav or []):
         files.append(File.generated(config, f"reference/{name}.md", content=f"# {name}\n\n::: {name}\n"))
     return files
@@ -63,6 +87,67 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = _MADE.sub(lambda found: _shown(found[1]), markdown)
     parts = _FENCED.split(markdown)
     return "".join(part if at % 2 else _with_links(part, page.file.src_uri, files) for at, part in enumerate(parts))
+
+
+def playground_lacks() -> str | None:
+    """Return what the playground needs and has not; None where it can be built.
+
+    ``npm install --prefix docs/playground`` brings Pyodide, without numpy. The wheel of its release, which the lock
+    file names, belongs next to that file, and must have the hash in it.
+    """
+    if not (_PYODIDE / _CORE[3]).exists():
+        return "npm install --prefix docs/playground was not done"
+    wheel = _numpy()
+    path = _PYODIDE / wheel["file_name"]
+    if not path.exists():
+        return f"{path.relative_to(ROOT)} is not there; Pyodide's release has it"
+    if hashlib.sha256(path.read_bytes()).hexdigest() != wheel["sha256"]:
+        return f"{path.relative_to(ROOT)} is not the file that the lock file names"
+    return None
+
+
+def _numpy() -> dict[str, str]:
+    found: dict[str, str] = json.loads((_PYODIDE / _CORE[3]).read_text(encoding="utf-8"))["packages"]["numpy"]
+    return found
+
+
+def playground_own_files() -> dict[str, str | bytes]:
+    """Return the page, its scripts and the examples, by place in the site."""
+    examples = {
+        path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "microcode/examples").glob("*.mc"))
+    }
+    page = (_PLAYGROUND / "page.md").read_text(encoding="utf-8")
+    options = "".join(f"<option{' selected' * (name == 'mandelbrot')}>{name}</option>" for name in examples)
+    page = page.replace("<!-- examples -->", options).replace("<!-- first -->", html.escape(examples["mandelbrot"]))
+    return {
+        "playground.md": page,
+        **{f"playground/{name}.mc": text for name, text in examples.items()},
+        **{f"playground/{name}": (_PLAYGROUND / name).read_bytes() for name in ("page.js", "worker.js")},
+    }
+
+
+def playground_files() -> dict[str, str | bytes]:
+    """Return all that the playground loads, by place in the site."""
+    numpy = _numpy()["file_name"]
+    archives = [[numpy, "wheel"], ["simulator.zip", "zip"]]
+    return {
+        **playground_own_files(),
+        "playground/files.json": json.dumps({"archives": archives}),
+        "playground/simulator.zip": simulator(),
+        **{f"playground/{name}": (_PYODIDE / name).read_bytes() for name in (*_CORE, numpy)},
+    }
+
+
+def simulator() -> bytes:
+    """Return an archive of the packages that run microcode, and of the playground's driver."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(_PLAYGROUND / "driver.py", "driver.py")
+        for package in ("pixelflow", "microcode"):
+            for path in sorted((ROOT / package).rglob("*")):
+                if path.suffix in _SHIPPED:
+                    archive.write(path, path.relative_to(ROOT))
+    return out.getvalue()
 
 
 def documents() -> Iterator[str]:

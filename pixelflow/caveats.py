@@ -70,6 +70,10 @@ _ALL = (
     Caveat("PF303", "the answer whether a layer was the last",
         "Sorted layers are drawn until none is left; the answer that ends this takes no cycles.",
         "No option counts it."),
+    Caveat("PF304", "colours of instruction words made by the EMCs",
+        "Light is computed in binary32, colours are linear on the screen and not in perspective, and a sample whose "
+        "normal has no direction is dark; the host takes the mean of the triangles around it. Facets are refused.",
+        "Leave out `--projection emc-words`: the host lights without these limits."),
     Caveat("PF401", "Larrabee: work of the host",
         "The line says which work on vertices, triangles and bins takes no cycles of the cores.",
         "Leave out --free-setup; `--projection vpu` also tessellates on the vector unit."),

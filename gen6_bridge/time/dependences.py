@@ -137,8 +137,6 @@ def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
     banked = len(two) >= 2 and two[-1] == two[-2] and (declaration.three or config.banks)
     if banked and part != "front":
         held += 1
-    if writes and writes <= {ACCUMULATOR}:
-        latency = config.accumulator_cycles
     return EuDependences(
         reads=frozenset(reads),
         writes=frozenset(writes),

@@ -415,6 +415,11 @@ class Rasterized:
     """Account of a core for set-up, planes and descents of each PrimSet, by sequence id; empty without PrimSets."""
 
     @property
+    def before_planes(self) -> int:
+        """Cycles of the cores of all PrimSets for set-up and descents; planes follow."""
+        return sum(core.first for core in self.cores.values())
+
+    @property
     def pairs(self) -> int:
         """Pairs of triangle and tile."""
         return self.bins.entries

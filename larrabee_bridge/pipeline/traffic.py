@@ -159,7 +159,10 @@ class Accesses:
 
     def by_tiles(self) -> Accesses:
         """Return the accesses tile by tile, in drawing order within each, as the back ends of bins make them."""
-        order = np.argsort(self.tile, kind="stable")
+        return self.taken(np.argsort(self.tile, kind="stable"))
+
+    def taken(self, order: np.ndarray) -> Accesses:
+        """Return the accesses in another order."""
         counts = np.diff(self.starts)[order]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts.astype(np.intp))
         return Accesses(
@@ -179,7 +182,7 @@ class Accesses:
 def accesses_of(frame: Frame, tile: int = 64, quads: tuple[Quads, ...] | None = None) -> Accesses:
     """Return the accesses of a frame; ``quads`` are those of each draw, if known.
 
-    Sorted blends count as drawn. Takes some tens of microseconds for each triangle.
+    Sorted blends count as drawn.
     """
     found = _Found(frame)
     first = 0
@@ -211,31 +214,37 @@ class _Found:
         self.depths = np.full((blocks, BLOCK, frame.samples), FAR, np.int64)
         self.stencils = np.zeros((blocks, BLOCK, frame.samples), np.uint8)
         self.rows: list[tuple[np.ndarray, ...]] = []
+        self.order: list[np.ndarray] = []
+        """Triangle of each quad of ``rows``, through all draws, and its place in the triangle."""
         self.lines: list[np.ndarray] = []
 
     def draw(self, draw: Draw, quads: Quads, first: int, base: int) -> None:
-        order = np.argsort(quads.triangle, kind="stable")
-        edges = np.searchsorted(quads.triangle[order], np.arange(len(draw.triangles) + 1)).tolist()
         textured = draw.state.texture is not None
         if draw.state.texture is not None and draw.state.texture.mipmaps:
             hint = "lines of several levels are counted by the texture unit of the back end alone"
             raise InputError(Fault(f"draw {draw.name}: accesses of a texture with mipmaps", hint=hint))
         planes = [Interpolation.of(draw.triangles, place, textured=textured) for place in self.places]
-        for number, (begin, end) in enumerate(pairwise(edges)):
-            if begin < end:
-                chosen = order[begin:end]
-                part = Quads(*(getattr(quads, name)[chosen] for name in ("tile", "triangle", "x", "y", "masks")))
-                self._triangle(draw, part, number, planes, (first + number, base))
+        # Blocks do not see each other: the first quads of all blocks together, then the second ones.
+        block = quads.y // QUAD * self.columns + quads.x // QUAD
+        order = np.lexsort((quads.triangle, block))
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order)) - np.searchsorted(block[order], block[order])
+        by_rank = np.argsort(rank, kind="stable")
+        for begin, end in pairwise(np.searchsorted(rank[by_rank], np.arange(rank.max(initial=-1) + 2)).tolist()):
+            chosen = by_rank[begin:end]
+            part = Quads(*(getattr(quads, name)[chosen] for name in ("tile", "triangle", "x", "y", "masks")))
+            self._together(draw, part, chosen, planes, (first, base))
 
-    def _triangle(
-        self, draw: Draw, quads: Quads, number: int, planes: list[Interpolation], names: tuple[int, int]
+    def _together(
+        self, draw: Draw, quads: Quads, places: np.ndarray, planes: list[Interpolation], names: tuple[int, int]
     ) -> None:
+        """Take quads of different blocks; ``places`` are their places in the draw."""
         state = draw.state
         block = quads.y // QUAD * self.columns + quads.x // QUAD
         i = quads.x[:, None] + np.arange(BLOCK) % QUAD
         j = quads.y[:, None] + np.arange(BLOCK) // QUAD
         covered = (quads.masks[:, None, :] >> np.arange(BLOCK, dtype=np.uint16)[:, None] & 1).astype(bool)
-        pixels = (np.full(i.size, number), i.reshape(-1), j.reshape(-1))
+        pixels = (np.repeat(quads.triangle, BLOCK), i.reshape(-1), j.reshape(-1))
         depths = np.stack([each.depths(*pixels).reshape(i.shape) for each in planes], axis=-1)
         there = self.depths[block]
         tested = state.depth_test is DepthTest.LESS
@@ -267,13 +276,15 @@ class _Found:
         alive_quad, seen_quad = touches | (counts > 0), np.any(seen, axis=(1, 2))
         blended = state.blend is not Blend.REPLACE
         colour = seen_quad & state.colour_write
+        triangle = names[0] + quads.triangle
+        self.order.append(np.stack([places, triangle])[:, alive_quad])
         self.rows.append(
             tuple(
                 each[alive_quad]
                 for each in (
                     block,
                     quads.tile,
-                    np.full(len(quads), names[0]),
+                    triangle,
                     touches & (tested or stencil is not None),
                     seen_quad & state.depth_write | stepped,
                     colour & blended,
@@ -316,9 +327,9 @@ class _Found:
         block, tile, triangle, depth_read, depth_written, colour_read, colour_written, counts = columns
         written = (depth_read, depth_written, colour_read, colour_written)
         starts = np.concatenate([[0], np.cumsum(counts)])
-        return Accesses(
-            self.samples, block, tile, triangle, *written, starts, np.concatenate([np.zeros(0, np.int64), *self.lines])
-        )
+        lines = np.concatenate([np.zeros(0, np.int64), *self.lines])
+        found = Accesses(self.samples, block, tile, triangle, *written, starts, lines)
+        return found.taken(np.lexsort(np.concatenate([np.zeros((2, 0), np.int64), *self.order], axis=1)))
 
 
 def _stepped(step: StencilStep, found: np.ndarray, reference: int) -> np.ndarray:

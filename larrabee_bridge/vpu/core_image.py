@@ -303,6 +303,8 @@ class SharedCore:
 
     cycles: int
     """Cycles until the last instruction has issued."""
+    first: int
+    """Cycles until the threads have left their first phase; 0 without phases."""
     issued: int
     """Cycles in which at least one instruction issued."""
     paired: int
@@ -359,7 +361,7 @@ def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
         int(head[place]) if config.caches else None
         for place in (at.L1_MISSES, at.L2_MISSES, at.CODE_MISSES, at.WRITTEN, at.LEFT)
     )
-    return SharedCore(*(int(head[place]) for place in (at.END, at.ISSUED, at.PAIRED, at.WRONG)), *cached)
+    return SharedCore(*(int(head[place]) for place in (at.END, at.FIRST, at.ISSUED, at.PAIRED, at.WRONG)), *cached)
 
 
 # Works of a core (tiles, PrimSets) as stretches of its threads: recorded during execution, timed afterwards.

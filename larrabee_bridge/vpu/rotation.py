@@ -15,7 +15,7 @@ from pixelflow.simd.lanes.native.plain import Longs, Words
  DUAL, REST, TWO_ACCESSES, CACHED, L2_CYCLES, MEMORY_CYCLES, MEMORY_LINE, MEMORY_FREE, ADDRESS, MISPREDICTED,
  STORES_WAIT, WRITE_LINE, FLAGS_PAIR, UNIT_LATENCY, UNIT_FREE, SWITCH, CAPACITY, PHASE, PHASES, PHASE_COUNT, DEALT,
  TAKEN, DEALT_ALL, END, ISSUED, PAIRED, L1_MISSES, L2_MISSES, CODE_MISSES, WRONG, FULL_READ, WRITTEN,
- LEFT, HEAD) = range(54)
+ LEFT, FIRST, HEAD) = range(55)
 """The head; results start at END."""
 
 (I_FLAGS, I_LATENCY, I_READS, I_ADDRESSES, I_WRITES, I_PAST, I_CODE, I_COUNTER, I_LINE, INSTRUCTION) = range(10)
@@ -278,6 +278,8 @@ def turns_finish(m: Longs, t: int, cycle: int) -> int:
         m[m[PHASES] + phase] -= 1
         while m[PHASE] < m[PHASE_COUNT] and m[m[PHASES] + m[PHASE]] == 0:
             m[PHASE] += 1
+        if phase == 0:
+            m[FIRST] = max(m[FIRST], m[t + T_FREE])
     if m[stretch + S_ASK] >= 0:
         turns_answer(m, m[REQUESTS] + REQUEST * m[stretch + S_ASK], cycle)
         m[t + T_FREE] += m[SWITCH]

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
             scene, session, frames, effective.config, way=way, engine=engine, tell=progress.tell,
             shown=pictures.append,
         )  # fmt: skip
-    write_animation(args.output, pictures, args.milliseconds)
+    write_animation(args.output, [each.colours for each in pictures], args.milliseconds)
     size = pictures[0].colours.shape[1], pictures[0].colours.shape[0]
     return animation_report(done, AnimationFile(args.scene, size, args.output, effective, engine))
 

@@ -1,6 +1,7 @@
 """A minute of the machine in the terminal: a teapot, the Mandelbrot set, a step back in time, and a race.
 
 A space goes to the next part, q ends the show. Without a terminal the same work is done and its figures are printed.
+With -o it is recorded as an animated picture of a terminal of 80 x 24 characters.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Group
+from rich.color import Color
+from rich.console import Console, Group
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
 from pixelflow.cli.dash import Keys
 from pixelflow.cli.live import InPlaceDisplay, takes_live
+from pixelflow.cli.picture_files import ANIMATED, check_picture, write_animation
 from pixelflow.cli.programs import read_program
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.config import THESIS
@@ -28,17 +32,21 @@ from pixelflow.simd.dashboard import FrameDrawing
 from pixelflow.simd.drawing import Frame, draw_frame
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import commands_of_machines, machine_named
-from pixelflow.simd.report import Column, Report, Table, machine_time, number
+from pixelflow.simd.report import Column, Fact, Part, Report, Table, machine_time, number
 from tessellation import Mesh, load, tessellate
 from tessellation.picture import BACKGROUND, View
 from tessellation.scenes import Body, SceneSource, draws_of, load_scene
 
-EXAMPLES = ("pixelflow demo",)
+EXAMPLES = ("pixelflow demo", "pixelflow demo -o demo.png")
 
 Colours = NDArray[np.uint8]
 """A picture: uint8[row, column, 3]."""
 
 _FRAME_SECONDS = 0.08
+_RECORDED_SECONDS = 0.5
+"""Seconds of the show between two recorded pictures."""
+_PICTURE_MS = 200
+"""For which a recorded picture is shown."""
 _CLOCK = THESIS.clock_mhz * 1e6
 _NEXT = (" ", "right", "\r", "\n")
 _TITLE, _DIM = Style(color="white", bgcolor="color(24)", bold=True), Style(dim=True)
@@ -55,13 +63,81 @@ class _Ended(Exception):
     """A key ended the show."""
 
 
+class RecordedShow:
+    """Display, keyboard and clock in one: keeps every picture, and time passes with each alone."""
+
+    def __init__(self, width: int = 80, height: int = 24) -> None:
+        self._size, self._seconds = (width, height), 0.0
+        self._console = Console(width=width, height=height, color_system="truecolor", legacy_windows=False)
+        self.pictures: list[list[list[Segment]]] = []
+
+    def __enter__(self) -> None:
+        """Nothing has to be prepared."""
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing has to be restored."""
+
+    close = __exit__
+
+    def show(self, drawing: FrameDrawing) -> None:
+        """Keep a picture."""
+        options = self._console.options.update(height=self._size[1])
+        self.pictures.append(self._console.render_lines(drawing.frame(*self._size), options))
+
+    def pressed(self, seconds: float) -> None:
+        """Let time pass until the next picture."""
+        self._seconds += _RECORDED_SECONDS
+
+    def now(self) -> float:
+        """Return the time in seconds."""
+        return self._seconds
+
+    def images(self) -> list[Colours]:
+        """Return the pictures in pixels, in the letters of Pillow's own font."""
+        return [_pixels(lines, *self._size) for lines in self.pictures]
+
+
+_CELL, _ENLARGED = (6, 12), 2
+_INK, _PAPER, _FAINT = (208, 212, 220), (16, 20, 28), (110, 116, 128)
+
+
+def _pixels(lines: Sequence[Sequence[Segment]], width: int, height: int) -> Colours:
+    """Return characters as pixels: half and whole blocks as they are meant, others by the font."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    (wide, high), font = _CELL, ImageFont.load_default_imagefont()
+    image = Image.new("RGB", (wide * width, high * height), _PAPER)
+    draw = ImageDraw.Draw(image)
+    for row, line in enumerate(lines):
+        column = 0
+        for text, style, _ in line:
+            ink = _rgb(style.color if style else None, _FAINT if style and style.dim else _INK)
+            paper = _rgb(style.bgcolor if style else None, _PAPER)
+            for character in text:
+                x, y = column * wide, row * high
+                below = high // 2 if character == "▀" else high
+                draw.rectangle((x, y, x + wide - 1, y + high - 1), paper)
+                if character in "▀█":
+                    draw.rectangle((x, y, x + wide - 1, y + below - 1), ink)
+                elif character != " ":
+                    draw.text((x, y), character, ink, font)
+                column += 1
+    return np.asarray(image).repeat(_ENLARGED, axis=0).repeat(_ENLARGED, axis=1)
+
+
+def _rgb(colour: Color | None, default: tuple[int, int, int]) -> tuple[int, ...]:
+    return default if colour is None or colour.is_default else tuple(colour.get_truecolor())
+
+
 class Show:
     """The terminal during the show: pictures in place, and keys. Without a terminal nothing is shown and time stops."""
 
-    def __init__(self, screen: Screen) -> None:
-        self.live = takes_live() and screen.format == "text" and not screen.quiet
-        self.colour = screen.color
-        self._display, self._keys, self._progress = InPlaceDisplay(screen), Keys(), Progress(screen)
+    def __init__(self, screen: Screen, recording: RecordedShow | None = None) -> None:
+        self.live = recording is not None or (takes_live() and screen.format == "text" and not screen.quiet)
+        self.colour = recording is not None or screen.color
+        self._display, self._keys = recording or InPlaceDisplay(screen), recording or Keys()
+        self._now = recording.now if recording is not None else time.monotonic
+        self._progress = Progress(screen)
         self._skipped = False
 
     def __enter__(self) -> Show:
@@ -86,9 +162,9 @@ class Show:
 
     def passing(self, seconds: float) -> Iterator[float]:
         """Yield the share of ``seconds`` that has passed, up to 1, until a key skips the part; without a terminal 1."""
-        began = time.monotonic()
+        began = self._now()
         while self.live and not self._skipped:
-            share = (time.monotonic() - began) / seconds
+            share = (self._now() - began) / seconds
             if share >= 1:
                 break
             yield share
@@ -169,20 +245,25 @@ def plane(node: Node, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Show the parts one after the other; return what they took."""
+    if args.output is not None:
+        check_picture(None, args.output, ANIMATED)
+    recording = None if args.output is None else RecordedShow()
     engine, facts, race = choose(AUTO).engine, list[tuple[str, int, str]](), list[tuple[str, int, float]]()
-    show = Show(screen)
+    show = Show(screen, recording)
     try:
         with show:
-            parts: tuple[Callable[[], None], ...] = (
+            acts: tuple[Callable[[], None], ...] = (
                 lambda: facts.append(teapot(show, engine)),
                 lambda: facts.extend(mandelbrot(show, engine)),
                 lambda: race.extend(racing(show)),
             )
-            for part in parts:
+            for act in acts:
                 show.begin()
-                part()
+                act()
     except _Ended:
         pass
+    if recording is not None:
+        write_animation(args.output, recording.images(), _PICTURE_MS)
     done = Table(
         [Column("done", fixed=True, key="part"), Column("cycles", number, "cycles"), Column("at 100 MHz", key="time")],
         facts,
@@ -196,12 +277,16 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     )  # fmt: skip
     then = Table([Column("continue with", key="command", fixed=True), Column("", key="what")], _THEN, key="then")
     tables = [each for each in (done, raced) if each.rows]
-    parts_shown = [part for table in (*tables, then) for part in (table, "")][:-1]
-    return Report("pixelflow demo", (f"engine {engine}",), results=parts_shown, schema="pixelflow.demo/1")
+    shown: list[Part] = [*tables, then]
+    if args.output is not None:
+        shown.append(Fact(f"wrote {args.output}", key="written", value=args.output))
+    parts: list[Part] = [part for each in shown for part in (each, "")][:-1]
+    return Report("pixelflow demo", (f"engine {engine}",), results=parts, schema="pixelflow.demo/1")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add nothing: the show has no options."""
+    """Add where to record it."""
+    parser.add_argument("-o", "--output", metavar="FILE.png", help="record the show as an animated PNG or GIF")
 
 
 def teapot(show: Show, engine: str) -> tuple[str, int, str]:
@@ -235,7 +320,7 @@ def turned(mesh: Mesh, share: float) -> Colours:
     points, normals = (np.asarray(values, np.float64) for values in (mesh.points, mesh.normals))
     body = Body("teapot", points, normals, np.asarray(mesh.triangles, np.int64))
     view = View(azimuth=-62 + 360 * share, elevation=20, width=112, height=64)
-    return draw_frame(Frame(view.width, view.height, BACKGROUND, tuple(draws_of([body], view)))).colours
+    return draw_frame(Frame(view.width, view.height, BACKGROUND, tuple(draws_of([body], view)), 4)).colours
 
 
 def mandelbrot(show: Show, engine: str) -> list[tuple[str, int, str]]:

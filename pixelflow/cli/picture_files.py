@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.cli.screen import STANDARD_STREAM, check_writable, output_file
 from pixelflow.simd.drawing import Picture
@@ -52,11 +53,11 @@ def write_map(path: str, image: RasterImage) -> None:
         Image.fromarray(enlarged, "L").save(stream, format="PNG")
 
 
-def write_animation(path: str, pictures: Sequence[Picture], milliseconds: int) -> None:
-    """Write the colours of pictures as an animated PNG or GIF that runs again and again."""
+def write_animation(path: str, pictures: Sequence[NDArray[np.uint8]], milliseconds: int) -> None:
+    """Write pictures, uint8[row, column, rgb], as an animated PNG or GIF that runs again and again."""
     from PIL import Image
 
-    first, *rest = [Image.fromarray(picture.colours, "RGB") for picture in pictures]
+    first, *rest = [Image.fromarray(picture, "RGB") for picture in pictures]
     kind = "GIF" if PurePath(path).suffix.lower() == ".gif" else "PNG"
     with output_file(path, binary=True) as stream:
         first.save(stream, format=kind, save_all=True, append_images=rest, duration=milliseconds, loop=0)

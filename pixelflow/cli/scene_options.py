@@ -67,6 +67,8 @@ def add_scene_options(parser: argparse.ArgumentParser) -> None:
     add_view_options(parser)
     add("--camera", type=camera_words, metavar="WHAT=N,...", help=f"for named meshes and patches: {CAMERA_TEXT}")
     add("--up", choices=UPS, default="z", help="the axis of a named mesh or patches that is up (default: z)")
+    add("--antialias", type=int, choices=(1, 4), help="samples a pixel (default: the scene's own, or 1)")
+    add("--floor", action="store_true", help="a floor under a named mesh or patches")
     add("--flat", action="store_true", help="one colour a triangle, for named meshes and patches (default: Gouraud)")
 
 
@@ -97,18 +99,22 @@ def scene_source(
     check_view_options(args)
     if args.flat and described:
         raise UsageError("--flat", "a scene file says itself how its bodies look")
+    if args.floor and described:
+        raise UsageError("--floor", 'a scene file determines its bodies: mesh = "floor" in a [[body]]')
     if args.camera is not None and described:
         raise UsageError("--camera", "a scene file says itself where its camera is: [camera]")
     if args.up != "z" and described:
         raise UsageError("--up", 'a scene file says itself what is up: up = "y" in its [[body]]')
     return SceneSource(
         size=args.size,
+        samples=args.antialias,
         patch_samples=args.samples,
         tolerance=args.tolerance,
         counts=args.counts or "any",
         one_sided=args.one_sided,
         flat=args.flat,
         up=args.up,
+        floor=args.floor,
         view=None if args.camera is None else view_from(args.camera, *(args.size or SIZE)),
         config=effective.config,
         engine=args.engine,

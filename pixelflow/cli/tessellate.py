@@ -35,7 +35,7 @@ from tessellation.microprogram.method import (
     TRANSFERS,
 )
 from tessellation.picture.models import CHECKER, checker, read_texels
-from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
+from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES, MOST_SAMPLES
 from tessellation.plan.schedule import MANTISSAS
 from tessellation.plan.texture_layout import REPLICATIONS, SENDS
 from tessellation.reports import Outcome, outcome_report
@@ -169,7 +169,8 @@ def add_sampling_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("patches", metavar="PATCHES", help=PATCHES_HELP)
     add("--samples", type=_samples, default=None, metavar="K[,K...]",
-        help="samples along u and along v, 2 to 16 (default: 16); a list is dealt to the patches in turn")  # fmt: skip
+        help="samples along u and along v, 2 to 64 (default: 16); a list is dealt to the patches in turn; above 16 "
+             "with --replication 2, above 32 with 4")  # fmt: skip
     add("--passes", type=count, default=None, metavar="N",
         help="most passes: patches without room in them, such as those that sums in fixed point refuse, go to the GPs, "
              "by formula (default: as many as it takes)")  # fmt: skip
@@ -273,8 +274,8 @@ def sample_counts(args: argparse.Namespace, patches: int) -> list[int]:
 
 def _samples(text: str) -> list[int]:
     counts = [int(word) if word.isascii() and word.isdigit() and len(word) < 6 else 0 for word in text.split(",")]
-    if not all(MIN_SAMPLES <= count <= MAX_SAMPLES for count in counts):
+    if not all(MIN_SAMPLES <= count <= MOST_SAMPLES for count in counts):
         raise argparse.ArgumentTypeError(
-            f"expected {MIN_SAMPLES} to {MAX_SAMPLES}, or a list 4,8,16; found {text[:40]!r}"
+            f"expected {MIN_SAMPLES} to {MOST_SAMPLES}, or a list 4,8,16; found {text[:40]!r}"
         )
     return counts

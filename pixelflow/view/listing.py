@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import PurePath
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pygments.token import STANDARD_TYPES
 
-from microcode.lexer import MicrocodeLexer
 from pixelflow.isa import Program
 from pixelflow.simd.isa.program import AssembledProgram, instruction_text
 from pixelflow.simd.report import Json
 from pixelflow.simd.trace.trace_model import Label, Trace
 from pixelflow.view.timeline import Levels, SpanLevels
+
+if TYPE_CHECKING:
+    from microcode.lexer import MicrocodeLexer
 
 # Code that a listing shows: a program, or what the spans of a trace say of the instructions that they are of.
 
@@ -229,10 +230,14 @@ class CodeListing:
 
 @cache
 def _lexer() -> MicrocodeLexer:
+    from microcode.lexer import MicrocodeLexer
+
     return MicrocodeLexer()
 
 
 def _coloured(text: str) -> list[Json]:
+    from pygments.token import STANDARD_TYPES
+
     found: list[Json] = []
     for kind, piece in _lexer().get_tokens(text):
         piece = piece.rstrip("\n")

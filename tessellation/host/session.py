@@ -20,7 +20,15 @@ from tessellation.microprogram.passes import PassWork, Plan, pass_program, write
 from tessellation.microprogram.ports import KeptPass, recall_builder, store_program
 from tessellation.microprogram.write_back import WriteBack
 from tessellation.plan.fixed import fixed_map
-from tessellation.plan.mapping import Marked, Pass, allocate, allocate_modules, blocks_of
+from tessellation.plan.mapping import (
+    MAX_SAMPLES,
+    MIN_SAMPLES,
+    Marked,
+    Pass,
+    allocate,
+    allocate_modules,
+    blocks_of,
+)
 from tessellation.plan.memory_map import AXES
 from tessellation.plan.schedule import BATCH_VALUES, surface_order
 from tessellation.plan.texture_layout import (
@@ -195,6 +203,9 @@ class Session:
         Passes in fixed point have one number of samples, and come before those of patches that need floats. Raises
         InputError for sample counts that the machine has no room for.
         """
+        for number, k in marked.items():
+            if k > MAX_SAMPLES:
+                self._require_wide(number, k)
         plans: list[Plan] = []
         by_net: dict[tuple[int, tuple[int, int]], list[int]] = {}
         for number, k in marked.items():
@@ -208,6 +219,14 @@ class Session:
                 first = not plans and not self._configured
                 plans.append(Plan(memory, work, first=first, fixed=fixed < 0))
         return self._chained(plans) if self.method.coarse else tuple(plans)
+
+    def _require_wide(self, number: int, samples: int) -> None:
+        """Raise InputError for a patch that can be sampled by one EMC alone."""
+        trimmed = self.method.trimmed(self._patches[number].patch, number) is not None
+        if trimmed or self.method.fixed_sums:
+            why = "it is trimmed" if trimmed else "sums in fixed point have no weights for these"
+            found = f"{counted(samples, 'sample')} for patch {number + 1}: {why}"
+            raise InputError(Fault(found, hint=f"allowed: {MIN_SAMPLES} to {MAX_SAMPLES}"))
 
     def divided(self, marked: Mapping[int, int], passes: int | None) -> tuple[dict[int, int], dict[int, int]]:
         """Return the marked patches that have room in this many passes, and those that go to the GPs (4.1).

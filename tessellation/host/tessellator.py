@@ -368,12 +368,13 @@ def tessellate(
 ) -> Tessellation:
     """Compute points and unit normals of patches, or of a patch file, at k x k parameters by microcode on a node.
 
-    ``samples`` is k for all patches or one k per patch, 2 to 16; u = i/(k-1) and v = j/(k-1). ``library`` is one of
-    ``LIBRARIES``; None chooses ``tuned``, or ``tuned-finite`` for the schedule of shared columns if the control points
-    are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for the fastest
-    that is installed. ``method`` chooses the way of the control points and the order of work. ``textures`` are pictures
-    by name, uint8[row, column, rgba], held in texture memory with the patches. ``passes`` limits the passes: patches
-    without room in them are left to the GPs, by formula (4.1). ``progress`` is called before each pass.
+    ``samples`` is k for all patches or one k per patch, 2 to 64; u = i/(k-1) and v = j/(k-1). More than 16 need patches
+    in two modules, more than 32 in four. ``library`` is one of ``LIBRARIES``; None chooses ``tuned``, or
+    ``tuned-finite`` for the schedule of shared columns if the control points are small enough that nothing can
+    overflow. ``engine`` is the name of a lane engine, or ``auto`` for the fastest that is installed. ``method`` chooses
+    the way of the control points and the order of work. ``textures`` are pictures by name, uint8[row, column, rgba],
+    held in texture memory with the patches. ``passes`` limits the passes: patches without room in them are left to the
+    GPs, by formula (4.1). ``progress`` is called before each pass.
     ``watch`` is called with the node before it runs, to subscribe to its bus. ``after`` is called after each pass,
     while its points and normals are in PE memory; it may run programs that leave these unchanged. Raises InputError for
     an unsupported net or sample count.

@@ -123,7 +123,7 @@ class Returned:
     @classmethod
     def of(cls, work: Pass, gps: int = 1, buffer: int = 0) -> Returned:
         """Return the PEs to the left of the last patch of a pass, in the modules that have patches."""
-        modules = reduce(or_, (1 << place.module for place in work.placements))
+        modules = reduce(or_, (1 << module for place in work.placements for module in place.modules))
         return cls(modules, max(place.x + place.side for place in work.placements), gps, buffer)
 
     @property

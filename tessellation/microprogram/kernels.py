@@ -18,7 +18,7 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
 from tessellation.microprogram.method import FloatLibrary
 from tessellation.microprogram.ports import Chance, ControlPointSource, Keeping, enable_quadrant, enable_square
-from tessellation.plan.mapping import Pass, Placement
+from tessellation.plan.mapping import Pass, Placement, size_code
 from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
 from tessellation.plan.schedule import SINGLE, Stage, StoredFormat, Surface, SurfaceWork, surface_order
 from tessellation.surface.patch import bernstein_bits
@@ -72,7 +72,8 @@ def emit_addresses(
     for placement in work.placements:
         (enable_square if exclusive else enable_quadrant)(builder, placement)
         builder.emit("EMC_TreeIntoMem_Li", place, 3, 0, 0, base[placement.patch])
-        code = (placement.code - placement.x) + 256 * (placement.code - placement.y)
+        code = size_code(placement.samples)
+        code = (code - placement.x) + 256 * (code - placement.y)
         builder.emit("EMC_TreeIntoMem_Li", mark, 2, 1, 256, code)
 
 
@@ -98,7 +99,7 @@ def select_by_marks(builder: Builder, memory: MemoryMap) -> Selector:
 
     def select(direction: int, samples: int, index: int) -> None:
         builder.emit("EMC_SetEnab")
-        byte_equals(Mem(memory["administrative"].start + direction), 16 * (samples - 1) + index)
+        byte_equals(Mem(memory["administrative"].start + direction), size_code(samples) + index)
 
     return select
 

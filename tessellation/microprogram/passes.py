@@ -172,8 +172,11 @@ class PassWork:
 
     @property
     def bases(self) -> dict[int, int]:
-        """The base address of each patch in the module where it is placed."""
-        return {place.patch: self.stored[place.patch].base(place.module) for place in self.plan.work.placements}
+        """The base address of each patch in the modules where it is placed, the same in all of these."""
+        found = {}
+        for place in self.plan.work.placements:
+            (found[place.patch],) = {self.stored[place.patch].base(module) for module in place.modules}
+        return found
 
     @property
     def batches(self) -> int:

@@ -38,9 +38,9 @@ class SceneSource:
     """Settings for a scene beyond its file.
 
     ``size`` and ``samples`` (a pixel's) replace those of a scene file; ``patch_samples``, or ``tolerance`` with
-    ``counts`` and ``one_sided``, ``flat``, ``up`` and ``view``, except for its size, are for a model named in place of
-    a scene file. Patches are tessellated by a node with ``config`` on ``engine``. ``affine`` makes colours and texture
-    coordinates linear on the screen and overrides the file.
+    ``counts`` and ``one_sided``, ``flat``, ``up``, ``floor`` and ``view``, except for its size, are for a model named
+    in place of a scene file. Patches are tessellated by a node with ``config`` on ``engine``. ``affine`` makes colours
+    and texture coordinates linear on the screen and overrides the file.
     """
 
     size: tuple[int, int] | None = None
@@ -52,6 +52,7 @@ class SceneSource:
     flat: bool = False
     affine: bool = False
     up: str = "z"
+    floor: bool = False
     view: View | None = None
     config: NodeConfig = THESIS
     engine: str = "auto"

@@ -51,12 +51,15 @@ class _Shadow:
         far = np.where(number == NOTHING, np.inf, (depth / FAR * 2 - 1) * radius)
         return cls(axes, origin, scale, far.astype(np.float32))
 
-    def lit(self, points: np.ndarray) -> np.ndarray:
-        """Return the share of light that reaches points [xyz, point], 0 to 1, smoothed over a few texels."""
+    def lit(self, points: np.ndarray, bias: float = _SHADOW_BIAS) -> np.ndarray:
+        """Return the share of light that reaches points [xyz, point], 0 to 1, smoothed over a few texels.
+
+        ``bias`` is the distance within which nothing casts a shadow: on the model that would be the surface itself.
+        """
         x, y, up = self.axes.astype(np.float32) @ (points - self.origin.astype(np.float32)[:, None])
         column, row = _SHADOW_SIZE / 2 + x * self.scale, _SHADOW_SIZE / 2 - y * self.scale
         columns = [np.clip(column + dx, 0, _SHADOW_SIZE - 1).astype(np.int32) for dx in _SPREAD]
-        total, depth = np.zeros_like(x), -up - np.float32(_SHADOW_BIAS)
+        total, depth = np.zeros_like(x), -up - np.float32(bias)
         for dy in _SPREAD:
             start = np.clip(row + dy, 0, _SHADOW_SIZE - 1).astype(np.int32) * _SHADOW_SIZE
             for each in columns:
@@ -191,6 +194,6 @@ def _floor_and_sky(camera: Camera, pixels: np.ndarray, level: float, shadow: _Sh
     where = eye + (level - eye[2]) / rays[2, down] * rays[:, down]
     x, y = where[:2] - shadow.origin[:2, None].astype(np.float32)
     fade = np.exp((x * x + y * y) / np.float32(-(1.6**2)))
-    floor = _FLOOR * (np.float32(0.45) + np.float32(0.55) * shadow.lit(where))
+    floor = _FLOOR * (np.float32(0.45) + np.float32(0.55) * shadow.lit(where, 0.0))
     image[:, down] += fade * (floor - image[:, down])
     return image.T

@@ -1,7 +1,9 @@
 """Assignment of samples to PEs (thesis 3.2 and 4.1, figure 8).
 
 A patch sampled k x k takes a square of blocks inside one EMC: one block of 4x4 PEs for k up to 4, four for k up to 8,
-sixteen (the whole EMC) for k up to 16. Sample (i, j) is i to the right (u runs along x) and j down (v runs along y).
+sixteen (the whole EMC) for k up to 16. Up to 32 or 64 it takes a square of 2x2 or 4x4 EMCs, in modules that all have
+its control points, and shares a pass with patches of the same k alone. Sample (i, j) is i to the right (u runs along x)
+and j down (v runs along y).
 Large patches are placed first, so that the rest always fits the smaller ones; patches without room wait for another
 pass. Figure 8 is missing from the text: inside an EMC the blocks are taken in Z order (invented), which makes every
 aligned square a run of consecutive blocks.
@@ -25,6 +27,10 @@ BLOCK_SIDE = 4
 
 MIN_SAMPLES = 2
 MAX_SAMPLES = 16
+"""Samples of a side that one EMC has room for."""
+
+MOST_SAMPLES = 64
+"""Samples of a side that the modules of a node have room for together (3.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +39,23 @@ class Placement:
 
     patch: int
     samples: int
-    module: int
-    emc: int
     x: int
     y: int
 
     @property
     def side(self) -> int:
-        """Side of the square of PEs that the patch takes: 4, 8 or 16."""
+        """Side of the square of PEs that the patch takes: 4, 8, 16, 32 or 64."""
         return _side(self.samples)
 
     @property
-    def code(self) -> int:
-        """The size code in the upper half of a mark byte: 16 (k - 1), so that every k from 2 to 16 has its own."""
-        return 16 * (self.samples - 1)
+    def module(self) -> int:
+        """The first module that has PEs of the patch."""
+        return self.y // EMC_HEIGHT
+
+    @property
+    def modules(self) -> range:
+        """The modules that have PEs of the patch."""
+        return range(self.module, self.module + -(-self.side // EMC_HEIGHT))
 
     def lanes(self, array: ArrayConfig) -> np.ndarray:
         """Return the lane of each sample, shape (k, k), first index along x."""
@@ -58,15 +67,14 @@ def square_lanes(placements: Sequence[Placement], side: int, array: ArrayConfig)
 
     The shape is (placements, side, side), the second index along x.
     """
-    places = np.array([(place.x, place.y, place.module, place.emc) for place in placements]).reshape(-1, 4)
-    first_x, first_y, module, emc = places.T
+    places = np.array([(place.x, place.y) for place in placements]).reshape(-1, 2)
+    first_x, first_y = places.T
     offset = np.arange(side)
-    x = ((first_x - EMC_WIDTH * emc)[:, None] + offset)[:, :, None]
-    y = ((first_y - EMC_HEIGHT * module)[:, None] + offset)[:, None, :]
+    emc, x = np.divmod((first_x[:, None] + offset)[:, :, None], EMC_WIDTH)
+    module, y = np.divmod((first_y[:, None] + offset)[:, None, :], EMC_HEIGHT)
     panel = 2 * (y // 4) + x // 8
     pe = 4 * (x % 8) + y % 4
-    emc = (module * array.emcs_per_module + emc)[:, None, None]
-    return (emc * array.panels_per_emc + panel) * array.pes_per_panel + pe
+    return ((module * array.emcs_per_module + emc) * array.panels_per_emc + panel) * array.pes_per_panel + pe
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +108,15 @@ class Pass:
 def allocate(samples: Sequence[int], array: ArrayConfig, patches: Sequence[int] | None = None) -> tuple[Pass, ...]:
     """Place patch ``patches[p]`` (p by default) with ``samples[p]`` x ``samples[p]`` samples, in passes.
 
-    Raises InputError for a count other than 2 to 16, or whose square does not fit an EMC of this array.
+    Raises InputError for a count other than 2 to 64, or whose square does not fit this array.
     """
     patches = range(len(samples)) if patches is None else patches
     _check(samples, patches, array)
     marked = [Marked(patch, count, ()) for patch, count in zip(patches, samples, strict=True)]
     capacity = len(_emc_blocks(array)) * array.emcs
-    passes = _cut(sorted(marked, key=lambda one: -_side(one.samples)), capacity)
-    return tuple(Pass(load_order(_in_z_order(0, members, array)), array.lanes) for members in passes)
+    passes = _cut(_small(marked), capacity)
+    across = _across(marked, array)
+    return (*(Pass(load_order(_in_z_order(0, members, array)), array.lanes) for members in passes), *across)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +138,56 @@ def allocate_modules(marked: Sequence[Marked], array: ArrayConfig, *, raster: bo
     _check([each.samples for each in marked], [each.patch for each in marked], array)
     queues: list[list[Marked]] = [[] for _ in range(array.modules)]
     loads = [0] * array.modules
-    for each in sorted(marked, key=lambda one: -_side(one.samples)):
+    for each in _small(marked):
         module = min(each.modules, key=lambda one: loads[one])
         loads[module] += blocks_of(each.samples)
         queues[module].append(each)
     by_module = [_module_passes(module, queue, array, raster) for module, queue in enumerate(queues)]
     number = max(map(len, by_module))
     merged = [[place for one in by_module if index < len(one) for place in one[index]] for index in range(number)]
-    return tuple(Pass(load_order(placed), array.lanes) for placed in merged)
+    return (*(Pass(load_order(placed), array.lanes) for placed in merged), *_across(marked, array))
+
+
+def _small(marked: Sequence[Marked]) -> list[Marked]:
+    """Return the patches that fit into one EMC, large ones first."""
+    return sorted((one for one in marked if one.samples <= MAX_SAMPLES), key=lambda one: -_side(one.samples))
+
+
+def _across(marked: Sequence[Marked], array: ArrayConfig) -> list[Pass]:
+    """Place the patches that take several EMCs; a pass has one number of samples.
+
+    Each goes to the band of modules with the fewest patches, among those whose modules all have its control points.
+    """
+    passes = []
+    for samples in sorted({one.samples for one in marked if one.samples > MAX_SAMPLES}):
+        side = _side(samples)
+        height, in_a_row = side // EMC_HEIGHT, EMC_WIDTH * array.emcs_per_module // side
+        bands: dict[int, list[Marked]] = {first: [] for first in range(0, array.modules - height + 1, height)}
+        for one in (one for one in marked if one.samples == samples):
+            possible = [
+                first for first in bands if not one.modules or {*range(first, first + height)} <= {*one.modules}
+            ]
+            if not possible:
+                found = f"{samples} samples for patch {one.patch + 1} take PEs of {height} modules"
+                hint = f"store patches in {height} modules (replication), or send control points through the LEE"
+                raise InputError(Fault(f"{found}, and it is not stored in these", hint=hint))
+            bands[min(possible, key=lambda first: len(bands[first]))].append(one)
+        for start in range(0, max(map(len, bands.values())), in_a_row):
+            placed = [
+                Placement(one.patch, samples, side * at, EMC_HEIGHT * first)
+                for first, members in bands.items()
+                for at, one in enumerate(members[start : start + in_a_row])
+            ]
+            passes.append(Pass(load_order(placed), array.lanes))
+    return passes
+
+
+def size_code(samples: int) -> int:
+    """Return the upper half of a mark byte: 16 (k - 1), so that every k from 2 to 16 has its own.
+
+    It is 0 for patches that take several EMCs, which have one k in a pass; their columns and rows need the whole byte.
+    """
+    return 16 * (samples - 1) if samples <= MAX_SAMPLES else 0
 
 
 def _module_passes(module: int, queue: Sequence[Marked], array: ArrayConfig, raster: bool) -> list[list[Placement]]:
@@ -170,7 +221,7 @@ def _in_z_order(first: int, members: Sequence[Marked], array: ArrayConfig) -> li
         module, emc = divmod(first * array.emcs_per_module + chip, array.emcs_per_module)
         column, row = blocks[block]
         x, y = EMC_WIDTH * emc + BLOCK_SIDE * column, EMC_HEIGHT * module + BLOCK_SIDE * row
-        placed.append(Placement(each.patch, each.samples, module, emc, x, y))
+        placed.append(Placement(each.patch, each.samples, x, y))
         used += blocks_of(each.samples)
     return placed
 
@@ -178,10 +229,9 @@ def _in_z_order(first: int, members: Sequence[Marked], array: ArrayConfig) -> li
 def _in_rows(module: int, members: Sequence[Marked], array: ArrayConfig) -> list[Placement]:
     side = _side(members[0].samples)
     in_a_row = EMC_WIDTH * array.emcs_per_module // side
-    places = [(side * (n % in_a_row), EMC_HEIGHT * module + side * (n // in_a_row)) for n in range(len(members))]
     return [
-        Placement(each.patch, each.samples, module, x // EMC_WIDTH, x, y)
-        for each, (x, y) in zip(members, places, strict=True)
+        Placement(each.patch, each.samples, side * (n % in_a_row), EMC_HEIGHT * module + side * (n // in_a_row))
+        for n, each in enumerate(members)
     ]
 
 
@@ -215,12 +265,12 @@ def load_order(placements: Sequence[Placement]) -> tuple[Placement, ...]:
 
 
 def blocks_of(samples: int) -> int:
-    """Return the blocks that a patch with ``samples`` x ``samples`` samples takes: 1, 4 or 16."""
+    """Return the blocks that a patch with ``samples`` x ``samples`` samples takes: 1, 4, 16, 64 or 256."""
     return (_side(samples) // BLOCK_SIDE) ** 2
 
 
 def _side(samples: int) -> int:
-    return 4 if samples <= 4 else 8 if samples <= 8 else 16
+    return max(BLOCK_SIDE, 1 << (samples - 1).bit_length())
 
 
 def _emc_blocks(array: ArrayConfig) -> tuple[tuple[int, int], ...]:
@@ -232,13 +282,13 @@ def _emc_blocks(array: ArrayConfig) -> tuple[tuple[int, int], ...]:
 
 def _check(samples: Sequence[int], patches: Sequence[int], array: ArrayConfig) -> None:
     largest = BLOCK_SIDE * min(4, array.panels_per_emc // 2)
+    if largest == EMC_HEIGHT:
+        across = 1 << min(array.modules, array.emcs_per_module).bit_length() - 1
+        largest = min(MOST_SAMPLES, EMC_HEIGHT * across)
     faults = [
-        Fault(
-            f"{counted(count, 'sample')} for patch {patch + 1}",
-            hint=f"allowed: {MIN_SAMPLES} to {min(MAX_SAMPLES, largest)}",
-        )
+        Fault(f"{counted(count, 'sample')} for patch {patch + 1}", hint=f"allowed: {MIN_SAMPLES} to {largest}")
         for patch, count in zip(patches, samples, strict=True)
-        if not MIN_SAMPLES <= count <= MAX_SAMPLES or _side(count) > largest
+        if not MIN_SAMPLES <= count <= largest
     ]
     if faults:
         raise InputError(faults[:20])

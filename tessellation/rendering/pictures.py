@@ -335,7 +335,7 @@ def picture_by_nodes(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     projected, choice = None, None
     if order.projection == "emc":
         triangles, tessellations, projected = _projected(order.scene, source)
-        frame = Frame(*(source.size or SIZE), BACKGROUND, (Draw("patches", triangles),))
+        frame = Frame(*(source.size or SIZE), BACKGROUND, (Draw("patches", triangles),), source.samples or 1)
     else:
         scene = replace(order, source=replace(source, require=_required(roles, source))).load()
         frame, tessellations, choice = scene.frame, scene.tessellations, scene.choice
@@ -357,6 +357,8 @@ def _picture_of_words(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     how, config = order.source, order.effective.config
     if how.flat:
         raise UsageError("--flat", "the EMCs light samples, not facets; --projection emc draws flat triangles")
+    if how.samples == 4:
+        raise UsageError("--antialias", "the EMCs make words for one sample a pixel; --projection emc has four")
     if order.told.get("shaders"):
         raise UsageError("--shaders", "the words are drawn by the node that made them; --projection emc takes shaders")
     if order.told.get("parts", 1) != 1:
@@ -383,6 +385,8 @@ def _patches(scene: str, how: SceneSource) -> PatchFile:
         raise UsageError("--projection", "the EMCs project what they have tessellated: patches that are named")
     if how.tolerance is not None:
         raise UsageError("--tolerance", "what the EMCs project is sampled alike", "give --samples instead")
+    if how.floor:
+        raise UsageError("--floor", "the EMCs project patches alone, not a floor")
     if how.up != "z":
         raise UsageError("--up", "the EMCs project patches as their file has them; z is up")
     file = load(scene)

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from microcode import Builder, Mem, Program
+from pixelflow.caveats import coded
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import EMC_HEIGHT, EMC_WIDTH, Node, Run, stages_of
 from pixelflow.simd.drawing import ScreenTriangles, doubled_areas
@@ -345,8 +346,8 @@ def word_facts(words: InstructionWords) -> tuple[tuple[str, str], ...]:
     stages = ", ".join(f"{name} {cycles:,}" for name, cycles in words.cycles_by_stage.items())
     light = words.light
     return (
-        ("picture", "not the one of the host's projection: light in binary32, colours linear on the screen and not in "
-         "perspective, no light where a sample has no normal, and patches that are not joined"),
+        ("picture", coded("not the one of the host's projection: light in binary32, colours linear on the screen and "
+         "not in perspective, no light where a sample has no normal, and patches that are not joined", "PF304")),
         ("words", f"{words.cycles:,} cycles on the EMCs before"),
         ("", stages),
         ("", f"{counted(words.bytes_sent, 'byte')} to {counted(words.gps, 'GP')} in {counted(words.rounds, 'round')}"),

@@ -24,6 +24,7 @@ from tessellation.surface.bpt import BUILT_IN, PatchFile, load
 from tessellation.surface.mesh import Mesh
 
 _LARGEST_TEXTURE = 1024
+_FLOOR_COLOUR, _FLOOR_SIZE, _NEAR_FLOOR = (0.55, 0.56, 0.58), 2.5, 0.01
 _FAMILIES: dict[str, Callable[..., Draw | list[Draw]]] = {"sized": sized, "layers": layers, "volumes": volumes}
 
 
@@ -113,6 +114,8 @@ def _described(name: str, how: SceneSource) -> SceneFile:
             raise InputError(Fault("a scene file determines how its bodies look", Place(name)))
         if how.view is not None:
             raise InputError(Fault("a scene file determines where its camera is", Place(name), "[camera] in the file"))
+        if how.floor:
+            raise InputError(Fault("a scene file determines its bodies", Place(name), 'mesh = "floor" in a [[body]]'))
         if how.up != "z":
             raise InputError(Fault("a scene file determines which axis is up", Place(name), 'up = "y" in its [[body]]'))
         return read_scene(SCENES.get(name, name))
@@ -170,6 +173,7 @@ class PreparedScene:
                 triangles += len(model.corners) * max(1, len(placed.places))
             if triangles > MOST_TRIANGLES:
                 raise InputError(Fault(f"{placed.name}: {triangles} triangles with it", hint=f"up to {MOST_TRIANGLES}"))
+        self._floor = [_floor_below(self._outlines())] if how.floor else []
         self._once = tuple(once)
         copies = [each for slot in self._slots for each in slot if isinstance(each, SampledCopy)]
         self.sampled = SampledBodies(copies, how, method) if copies else None
@@ -190,17 +194,20 @@ class PreparedScene:
 
     def standpoint(self, frame: int = 0) -> Standpoint:
         """Return the standpoint of a frame's camera, placed by the surfaces, independently of their samples."""
-        outlines = [
-            each.points if isinstance(each, Body) else each.outline for slot in self._slots for each in slot
-        ]  # fmt: skip
-        return Standpoint.of(np.concatenate(outlines), self.view(frame))
+        found = Standpoint.of(self._outlines(), self.view(frame))
+        return replace(found, near=found.near or _NEAR_FLOOR) if self._floor else found
+
+    def _outlines(self) -> np.ndarray:
+        """Return points of all surfaces but the floor, float64[point, xyz]."""
+        bodies = (each for slot in self._slots for each in slot)
+        return np.concatenate([each.points if isinstance(each, Body) else each.outline for each in bodies])
 
     def at(self, frame: int = 0) -> Scene:
         """Return a frame, tessellated for its camera; raises InputError for one that does not exist."""
         view = self.view(frame)
         bodies = [each for slot in self._slots for each in slot if isinstance(each, Body)]
         anew: tuple[Tessellation, ...] = ()
-        standpoint, choice = None, None
+        standpoint, choice = self.standpoint(frame) if self._floor else None, None
         if self.sampled is not None:
             standpoint = self.standpoint(frame)
             found, done, choice = self.sampled.before(standpoint)
@@ -208,9 +215,18 @@ class PreparedScene:
             seen = iter(found)
             ordered = [each if isinstance(each, Body) else next(seen) for slot in self._slots for each in slot]
             bodies = [body for body in ordered if body is not None]
+        bodies += self._floor
         draws = [*(draws_of(bodies, view, standpoint, affine=self._affine) if bodies else []), *self._generated]
         picture = Frame(*self._size, self._described.background, tuple(draws), self._samples)
         return Scene(self.name, picture, anew, tuple(bodies), view, choice, self._once)
+
+
+def _floor_below(points: np.ndarray) -> Body:
+    """Return a square below the middle of points, wider than they are; the camera goes by them alone."""
+    model = shipped_model(MESHES["floor"])
+    low, high = points.min(axis=0), points.max(axis=0)
+    body = Body("floor", model.points, model.normals, np.asarray(model.corners, np.int64), _FLOOR_COLOUR)
+    return body.placed((*(low + high)[:2] / 2, low[2]), _FLOOR_SIZE * (high - low)[:2].max(), 0.0)
 
 
 def _copies(placed: Placed, source: PatchFile, state: State, how: SceneSource) -> list[SampledCopy]:

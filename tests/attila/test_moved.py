@@ -26,7 +26,6 @@ MOVED: Mapping[str, tuple[str, Value, Mapping[str, Value]]] = {
     "traversal.testers": ("corners", 1, {}),
     "traversal.recursive": ("texture", False, {}),
     "traversal.square": ("upright", True, {}),
-    "hz.enabled": ("again and again", False, {}),
     "hz.cache_lines": ("depths", 2, {}),
     "hz.cache_line": ("again and again", 8, {}),
     "texture.units": ("texture", 3, {}),
@@ -35,17 +34,10 @@ MOVED: Mapping[str, tuple[str, Value, Mapping[str, Value]]] = {
     "texture.misses": ("texture twice", 3, {}),
     "depth.read_queue": ("depths", 8, {}),
     "depth.op_queue": ("again and again", 2, {}),
-    "depth.lines": ("depths", 8, {}),
     "depth.extra_read_port": ("again and again", False, SMALL_DEPTH),
-    "depth.extra_write_port": ("again and again", False, {}),
-    "depth.cache_outputs": ("depths", 1, {"depth.lines": 1, "depth.compression": 64}),
     "color.read_queue": ("sliver", 8, {}),
     "color.op_queue": ("texture", 2, {}),
-    "color.ways": ("depths", 2, {}),
-    "color.lines": ("texture", 8, {}),
     "color.extra_read_port": ("again and again", False, SMALL_COLOR),
-    "color.extra_write_port": ("blended", False, {}),
-    "color.cache_outputs": ("texture", 4, {}),
 }
 """The scene, the value that a key is moved to, and other values that its part needs to be under load."""
 

@@ -336,21 +336,15 @@ def _rops(kind: str) -> list[Rule]:
     one = of(_rop(kind), QUADS, plan(**works))
     two = of(_rop(kind), [DRAW, *stream("quads", (0, 1, -1), amount=4)], plan(**works))
     many = of(_rop(kind), [DRAW, *quads], plan(**works, step_quads=[tuple(range(16))] * 4, blocks=[0, 1, 2, 3]))
-    lines = of(
-        _rop(kind),
-        [DRAW, *stream("quads", range(0, 160, 16), amount=4)],
-        plan(
-            **works,
-            step_quads=[(16 * n,) for n in range(10)],
-            blocks=[16 * n for n in range(10)],
-            to_depth=b"\x0f" * 160,
-            to_color=b"\x0f" * 160,
-            tested=b"\x0f" * 160,
-            depth_words=[0] * 640,
-            color_words=[7] * 640,
-        ),
-        blocks=256,
-    )
+
+    def ten(apart: int) -> Run:
+        """Ten quads, each of a block of its own."""
+        draw = plan(**works, step_quads=[(16 * n,) for n in range(10)], blocks=[apart * n for n in range(10)],
+            to_depth=b"\x0f" * 160, to_color=b"\x0f" * 160, tested=b"\x0f" * 160,
+            depth_words=[0] * 640, color_words=[7] * 640)  # fmt: skip
+        return of(_rop(kind), [DRAW, *stream("quads", range(0, 160, 16), amount=4)], draw, blocks=256)
+
+    lines = ten(16)
     clear = of(_rop(kind), [(20, "command", ("clear", 0))])
     at_end = {"depth": 0, "color": 1}[kind]
     four: Figure = lambda found: cycles(found, "alu_start")[:4]  # noqa: E731
@@ -367,11 +361,21 @@ def _rops(kind: str) -> list[Rule]:
             "a line of one set a quad: 4 ways take 4, then 6 wait in 30; 2 requests take 2, and 6 wait in 28"),
         Rule(f"{kind}.cache_inputs", 1, lines, four, [42, 50, 58, 66], [42, 58, 74, 90],
             "a line is decompressed while another is written, one in 8 cycles; one at a time takes 8 + 8"),
+        Rule(f"{kind}.lines", 8, ten(8), number("memory_request"), 2, 6,
+            "two sets of five lines: one is evicted of each; of one set of ten, six"),
+        Rule(f"{kind}.cache_outputs", 1, lines, last("alu_start"), 114, 154,
+            "the fifth to tenth line push out another each, begun in 74, 82, ...; with one at a time the seventh waits "
+            "18 after the sixth: 8 to read it, 8 to compress, 1 on the bus, 1 until its place is free; so do the "
+            "others"),
+        Rule(f"{kind}.extra_write_port", False, many, lambda found: cycles(found, "alu_start")[7:9], [49, 50], [49, 58],
+            "the first line is written from 33 on, the second, asked for 16 later, from 49 to 56; results of 45 to 48 "
+            "are written, the next waits, with it four operations"),
         Rule(f"{kind}.cleared", 2048, clear, at("ended"), [277], [149], "262,144 states from 20: 256 cycles, or 128"),
         Rule(f"{kind}.block_states", 1024, clear, at("ended"), [277], [22], "256 cycles, or 1"),
     ]  # fmt: skip
     if kind == "color":
         rows += [
+            Rule("color.ways", 1, lines, number("memory_request"), 6, 9, "ten lines of one set: 4 stay, or 1"),
             Rule(
                 "color.input_queue", 4, lines, first("ready"), 31, 27, "as above: 4 are taken; 6 wait in 30, or 2 in 26"
             ),
@@ -399,6 +403,7 @@ _UNREAD = of(lambda boxes: boxes.display, [(21, "states0", dict.fromkeys(range(6
 ROPS = [
     *_rops("depth"),
     *_rops("color"),
+    Rule("hz.enabled", False, _EVICTION, number("maxima"), 1, 0, "a maximum of the line that is evicted, or none"),
     Rule("hz.update_latency", 7, _EVICTION, last("maxima"), 275, 278,
         "the fifth quad in 261 finds all ways taken; the old line is read from 263 for 8 cycles, and a wire of "
         "4, or 7"),
@@ -644,7 +649,7 @@ def trilinear() -> list[int]:
 def filtered() -> list[int]:
     """When two reads of one line, of four bilinear steps and of one, leave; the line comes from 100 on."""
     draw = plan(reads=(ReadPlan({0: 0, 1: 1}, [((*ONE, *ONE, *ONE, *ONE),), (ONE,)]),))
-    sends = [*stream("requests", [(0, 0, 0, 0), (1, 0, 1, 0)])]
+    sends = stream("requests", [(0, 0, 0, 0, 20), (1, 0, 1, 0, 21)])
     sends += [(100 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(4)]
     return cycles(arrivals(_TEXTURE, sends, draw), "results")
 

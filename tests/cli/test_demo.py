@@ -31,6 +31,21 @@ def test_a_picture_fills_the_terminal_and_keeps_its_proportions(width: int, line
     assert demo.blocks(colours, 80, 16, colour=False)[0].plain.strip() == "@" * 32
 
 
+def test_a_recording_keeps_pictures_of_80_by_24_and_its_own_time() -> None:
+    pytest.importorskip("PIL.Image", reason="the letters are Pillow's (extra `image`)")
+    recording = demo.RecordedShow()
+    show = demo.Show(Screen(80, quiet=True), recording)
+    colours = np.zeros((64, 128, 3), np.uint8)
+    colours[:, :64], colours[32:, 64:] = (255, 0, 0), (0, 0, 255)
+    for _ in show.passing(2):
+        show.picture("a title", colours, "below")
+    images = recording.images()
+    assert len(images) == 5 and {image.shape for image in images} == {(24 * 24, 80 * 12, 3)}, "every half second"
+    found = {tuple(colour) for colour in images[0][48:400].reshape(-1, 3).tolist()}
+    assert {(255, 0, 0), (0, 0, 255), (0, 0, 0)} <= found
+    assert len({tuple(colour) for colour in images[0][:24].reshape(-1, 3).tolist()}) == 2, "letters on the title's bar"
+
+
 class Terminal:
     """Display and keyboard of a show; each picture is answered by the next key."""
 

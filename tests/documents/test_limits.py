@@ -10,10 +10,13 @@ import pytest
 
 from pixelflow.caveats import CAVEATS, caveat
 from pixelflow.cli.main import main
+from pixelflow.isa import INSTRUCTIONS
 from pixelflow.simd.errors import InputError
+from tests.documents.marks import table_after
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/pages/limits.md"
+MNEMONIC = re.compile(r"\b(?:TAS|EMC)_\w+")
 CODE = re.compile(r"\bPF\d{3}\b")
 PACKAGES = ("pixelflow", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
 TABLE = ROOT / "pixelflow/caveats.py"
@@ -36,6 +39,19 @@ def test_every_code_is_printed_somewhere_and_no_other_is() -> None:
     used = {code for path in sources for code in CODE.findall(path.read_text(encoding="utf-8"))}
     here = set(re.findall(r'coded\([^\n]*"(PF\d{3})"\)', TABLE.read_text(encoding="utf-8")))
     assert used | here == set(CAVEATS)
+
+
+CHAPTERS = {"2.1": 2, "2.2": 9, "3": 9, "4": 5, "4.1": 4, "5": 2}
+"""The numbered parts of each. Introductions and summaries, and parts that their whole covers, have no line."""
+
+
+def test_every_section_of_the_thesis_has_a_line() -> None:
+    parts = [f"{whole}.{part}" for whole, count in CHAPTERS.items() for part in range(1, count + 1)]
+    rows = [row.split("|")[1:-1] for row in table_after("docs/pages/limits.md", "sections")[2:]]
+    assert [row[0].strip() for row in rows] == [*sorted(["2.1", "5", *parts]), "A", "B"]
+    for _, executed, limit in rows:
+        assert executed.strip() and limit.strip() and {*CODE.findall(limit)} <= {*CAVEATS}
+        assert {*MNEMONIC.findall(executed)} <= {*INSTRUCTIONS}
 
 
 def test_a_code_is_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ from tests.documents.pages import PAGES, TUTORIALS, blocks_of, outputs_of
 from tests.documents.printed import differences
 
 ROOT = Path(__file__).parents[2]
+PICTURES = re.findall(r"<!-- picture: pixelflow ([^\n]*) -->", (ROOT / "README.md").read_text(encoding="utf-8"))
 SOLUTIONS = sorted((ROOT / "tests" / "course" / "solutions").glob("*.mc"))
 
 
@@ -86,19 +87,27 @@ def test_what_the_site_includes_is_there() -> None:
 def test_the_readme_begins_with_its_picture() -> None:
     head = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:6]
     assert any(re.fullmatch(r"!\[[^]]{20,}\]\(docs/teapot\.png\)", line) for line in head)
-    picture = (ROOT / "docs" / "teapot.png").read_bytes()
-    assert picture.startswith(b"\x89PNG\r\n\x1a\n") and len(picture) < 60_000
+    for name, most in (("teapot.png", 60_000), ("demo.png", 600_000)):
+        picture = (ROOT / "docs" / name).read_bytes()
+        assert picture.startswith(b"\x89PNG\r\n\x1a\n") and len(picture) < most
 
 
 @pytest.mark.slow
-def test_the_picture_of_the_readme_is_what_the_array_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pixel for pixel: another release of a library may pack them into other bytes."""
+@pytest.mark.parametrize("command", PICTURES)
+def test_a_picture_of_the_readme_is_what_its_command_makes(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Frame by frame and pixel for pixel: another release of a library may pack them into other bytes."""
     image = pytest.importorskip("PIL.Image", reason="the picture is a PNG (extra `image`)")
-    (command,) = re.findall(r"<!-- picture: pixelflow (render [^\n]*) -->", (ROOT / "README.md").read_text())
     monkeypatch.chdir(tmp_path)
     assert main([*command.split(), "-q"]) == 0
-    drawn, tracked = (np.asarray(image.open(path).convert("RGB")) for path in ("teapot.png", ROOT / "docs/teapot.png"))
-    assert np.array_equal(drawn, tracked)
+    name = command.split()[-1]
+    with image.open(name) as made, image.open(ROOT / "docs" / name) as tracked:
+        assert getattr(made, "n_frames", 1) == getattr(tracked, "n_frames", 1)
+        for frame in range(getattr(made, "n_frames", 1)):
+            made.seek(frame)
+            tracked.seek(frame)
+            assert np.array_equal(np.asarray(made.convert("RGB")), np.asarray(tracked.convert("RGB"))), frame
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import microcode
 from pixelflow.config import TINY
 from pixelflow.isa import INSTRUCTIONS
 from pixelflow.node import Node
+from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tests.instructions import texture_rows
 from tests.instructions.rows import ROWS
@@ -94,3 +95,27 @@ def test_set_lee_moves_the_pes_of_one_emc(engine: str) -> None:
     ys = np.where(pe % 8 == 1, 9, pe % 4)
     assert np.array_equal(node.memory[0], 2 * (4 * (panel // 2)) + ys)
     assert run.cycles == 1 + 1 + 2
+
+
+@pytest.mark.parametrize("distance", range(1, 32))
+def test_pixel_copies_reach_every_pe_of_a_panel(distance: int, node: Node) -> None:
+    """The 32 PEs of a panel "can send or swap data N PEs away" (2.2.8): each takes part, in pairs N apart.
+
+    PEs N apart form chains, p, p + N, p + 2 N ..; they split into pairs where every chain has an even length, which
+    is for five distances of thirty-one.
+    """
+    paired = all(len(range(first, 32, distance)) % 2 == 0 for first in range(distance))
+    assert paired == (distance in (1, 2, 4, 8, 16))
+    if not paired:
+        with pytest.raises(InputError, match="one of 1, 2, 4, 8, 16"):
+            microcode.assemble(f"EMC_PixSwap [1], [0], 1, {distance}")
+        return
+    lane = np.arange(node.lanes)
+    panel, pe = lane // 32 * 32, lane % 32
+    node.set_flag("E", np.ones(node.lanes, bool))
+    node.write_memory(0, (pe + 100).astype(np.uint8)[None])
+    node.run(microcode.assemble(f"EMC_PixSwap [1], [0], 1, {distance}\nEMC_PixCopy [2], [0], 1, {distance}"))
+    partner = np.where(pe // distance % 2, pe - distance, pe + distance)
+    assert np.array_equal(np.sort(partner + panel), lane) and np.array_equal(node.memory[1], partner + 100)
+    taken = pe // distance % 2 == 1
+    assert np.array_equal(node.memory[2][taken], pe[taken] - distance + 100)

@@ -138,6 +138,7 @@ STRAIGHT = "; ".join(["add r1, 1"] * 135)
 """136 instructions with halt: seventeen lines of eight."""
 SMALL_CODE = {"caches": True, "code_bytes": 1024}
 """Two sets of eight lines: the nine even lines of `STRAIGHT` push one another out, the eight odd ones fit."""
+PAIRS = many(80, f"{MAKE}; add r2, 1")
 ASK = "mov r1, 1"
 
 RULES = (
@@ -186,6 +187,10 @@ RULES = (
     Rule("threads fill each other's latencies", CHAIN, 32, "four chains of eight: a cycle each", {"threads": 1}, 29,
          threads=4),
     Rule("the pipes that an access holds are the core's", GATHER, 32, "2 x 16", {"threads": 1}, 16, threads=2),
+    Rule("so are those that the second of a pair holds", f"{LAST}; vstored [60], v12; {MORE}; {LAST}", 16,
+         "four pairs of 2 cycles, for two lines; eight instructions",
+         {"source": f"{LAST}; vstored [0], v12; {MORE}; {LAST}"},
+         12, threads=4),
     # Caches and memory.
     Rule("without caches every access hits", f"{A}; {LAST}", 2, "@0, @1", {"caches": True}, 312),
     Rule("a line of memory takes 300 and the ring both ways", f"{A}; {LAST}", 312, "@0, @311", {"memory_cycles": 100},
@@ -216,6 +221,12 @@ RULES = (
          {"source": f"{LAST}; {LONG_WAIT}; load r8, [64]; {LAST}"}, 753, REAL),
     Rule("the other one into the L2 slice", f"vprefetch2 [64]; {LONG_WAIT}; load r8, [64]; {LAST}", 458,
          "@441 + 15, @457", {"source": f"vprefetch1 [64]; {LONG_WAIT}; load r8, [64]; {LAST}"}, 443, REAL),
+    Rule("lines under way keep their times in a set",
+         f"vprefetch1 [0]; {WAIT}; vprefetch1 [8192]; load r8, [0]; load r7, [8192]; {LAST}", 453,
+         "@141 asked for the second; loads @142 and, the first there at 310, @311; the other 141 + 310, @452",
+         {"memory_cycles": 400}, 553, TWO_WAYS),
+    Rule("a load waits for the rest of that, and the L2 slice", f"vprefetch2 [0]; {A}; {USE}", 330,
+         "in the slice at 310; load @1, v1 at 310 + 15 + 4, @329", {"memory_cycles": 100}, 130, REAL),
     Rule("a load waits for the rest of a prefetch", f"vprefetch1 [64]; {WAIT}; load r8, [64]; {LAST}", 312,
          "the line is there at 310: load @141, @311", {"memory_cycles": 400}, 412, REAL),
     Rule("a thread waits for room among 32 prefetches", f"vprefetch1 [0]; vprefetch1 [64]; {LAST}", 2, "@0 both, @1",
@@ -236,6 +247,9 @@ RULES = (
          {"code_bytes": 2048}, 135, SMALL_CODE),
     Rule("an instruction is 8 bytes", STRAIGHT, 271, "17 lines for sixteen places", {"instruction_bytes": 4}, 135,
          SMALL_CODE),
+    Rule("an instruction that is still to come does not pair", f"add r1, 1; {PAIRS}", 417,
+         "16 for the first line, add, 80 pairs, of which the line ends within 20: 1 + 15 more each",
+         {"source": f"mov r1, 1; mov r3, 1; {PAIRS}"}, 398, SMALL_CODE),  # 16, 81 pairs, 20 x 15, halt
     # Texture unit, queues of quads.
     Rule("the texture unit takes a request at a time", ASK, 133,
          "asked @0 and @1; begun at 0 + 1 + 15 = 16 and at 24; answers at 124 and 132", {"requests": [(8, 0)]}, 125,

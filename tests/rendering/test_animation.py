@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from dataclasses import dataclass, field
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +15,25 @@ import pytest
 
 from pixelflow.cli.main import main
 from pixelflow.cli.picture_files import write_animation
-from pixelflow.config import THESIS, load_effective
+from pixelflow.config import THESIS, NodeConfig, load_effective
+from pixelflow.node import Node
 from pixelflow.simd.drawing import Picture, draw_frame
 from pixelflow.simd.report import json_text
 from tessellation import Method, load, tessellate
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned
 from tessellation.microprogram.method import SCHEDULES
 from tessellation.plan.schedule import Stage
-from tessellation.rendering.animation import RETURNS, Animation, AnimationFile, animate, animation_report, balance
+from tessellation.rendering.animation import (
+    RETURNS,
+    Animation,
+    AnimationFile,
+    ReturnBeside,
+    animate,
+    animation_report,
+    balance,
+)
 from tessellation.rendering.composition import draw_on_nodes
+from tessellation.rendering.instructions import Region
 from tessellation.scenes import PreparedScene, Scene, SceneSource, prepare_scene
 from tests.documents.marks import table_after
 
@@ -39,7 +53,7 @@ tolerance = 2.0
 DOCUMENT, MARK = "docs/pages/sampling.md", "read by: tests/rendering/test_animation.py"
 
 
-@dataclass
+@dataclass(eq=False)
 class Kept:
     """A scene that keeps the frames that it has made."""
 
@@ -51,20 +65,26 @@ class Kept:
         return self.scenes[-1]
 
 
-def method(way: str, schedule: str = "thesis") -> Method:
-    return Method(
-        schedule=schedule, results="direct" if way == "direct" else "gp-coarse", gps=None if way == "direct" else 2
-    )
+def method(way: str, schedule: str = "thesis", gps: int = 2) -> Method:
+    if way == "direct":
+        return Method(schedule=schedule, results="direct")
+    return Method(schedule=schedule, results="gp-coarse", gps=gps)
 
 
 def animated(
-    path: str, frames: tuple[int, ...], way: str, schedule: str = "thesis", size: tuple[int, int] | None = None
+    path: str,
+    frames: tuple[int, ...],
+    way: str,
+    schedule: str = "thesis",
+    size: tuple[int, int] | None = None,
+    config: NodeConfig = THESIS,
 ) -> tuple[Animation, list[Scene], list[Picture]]:
-    kept = Kept(prepare_scene(path, SceneSource(size=size), method(way, schedule)))
+    how = method(way, schedule, config.gni.gp_count)
+    kept = Kept(prepare_scene(path, SceneSource(size=size, config=config), how))
     assert kept.prepared.sampled is not None
     pictures: list[Picture] = []
     session = kept.prepared.sampled.manager.session
-    return animate(kept, session, frames, THESIS, way=way, shown=pictures.append), kept.scenes, pictures
+    return animate(kept, session, frames, config, way=way, shown=pictures.append), kept.scenes, pictures
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +188,7 @@ def test_the_command_writes_every_frame(by_way, scene: str, tmp_path: Path, caps
     with image.open(target) as opened:
         assert np.array_equal(np.asarray(opened.convert("RGB")), pictures[1].colours)
     for name in ("b.png", "b.gif"):
-        write_animation(str(tmp_path / name), pictures, 100)
+        write_animation(str(tmp_path / name), [each.colours for each in pictures], 100)
         with image.open(tmp_path / name) as opened:
             assert opened.n_frames == 2 and opened.size == (128, 64)
             for frame, picture in enumerate(pictures if name.endswith(".png") else ()):
@@ -321,7 +341,7 @@ def test_what_cannot_be_animated_is_refused(
     assert message in " ".join(capsys.readouterr().err.split()) and not list(tmp_path.iterdir())
 
 
-CROWD = """
+SIZE = """
 size = [640, 480]
 frames = 2
 [camera]
@@ -334,20 +354,132 @@ TEAPOT = '[[body]]\npatches = "teapot"\ntolerance = 1.0\nplace = [{x}, {y}, 0]\n
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", RETURNS)
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_frame_of_512_patches(schedule: str, way: str, tmp_path: Path) -> None:
-    """The passes of the second frame and the drawing of the first are the cycles of the table."""
-    _, _, *printed = table_after(DOCUMENT, f"{MARK}, 512 patches")
-    places = [(7 * x, 5 * y) for x in range(4) for y in range(4)]
-    path = tmp_path / "crowd.toml"
-    path.write_text(CROWD + "".join(TEAPOT.format(x=x, y=y) for x, y in places))
-    made, _, _ = animated(str(path), (0, 1), way, schedule)
-    assert all(each.same for each in made.frames)
-    drawn, next_ = made.frames
-    parts = (next_.tessellation, drawn.scan, drawn.carrying, next_.left)
-    cells = [schedule, f"`{way}`", *(f"{each:,}" for each in (*parts, sum(parts), made.hidden))]
-    assert f"| {' | '.join(cells)} |" in printed
+@pytest.mark.parametrize("patches", [32, 512])
+def test_a_frame_in_every_way(patches: int, schedule: str, tmp_path: Path) -> None:
+    """The passes of the second frame and the drawing of the first are the cycles of the table; so are their bounds."""
+    path, side = tmp_path / "crowd.toml", {32: 1, 512: 4}[patches]
+    path.write_text(SIZE + "".join(TEAPOT.format(x=7 * x, y=5 * y) for x in range(side) for y in range(side)))
+    found = []
+    bare, scenes = frame_cycles(animated(str(path), (0, 1), "direct", schedule))
+    for gps in (1, 2):
+        config = with_gps(gps)
+        ways = [frame_cycles(animated(str(path), (0, 1), way, schedule, config=config))[0] for way in RETURNED]
+        bound = max(bare, path_of(scenes[1], gps))
+        assert bound <= ways[-1] <= ways[1] <= ways[0]
+        passes = len(scenes[1].tessellations[0].runs)
+        cells = [patches, gps, schedule, passes, *ways, bare, path_of(scenes[1], gps)]
+        found.append(f"| {' | '.join(f'{each:,}' if isinstance(each, int) else each for each in cells)} |")
+    _, _, *printed = table_after(DOCUMENT, f"{MARK}, bounds")
+    assert set(found) <= set(printed), "\n".join(found)
+
+
+RETURNED = ("after", "beside", "interleaved")
+
+
+def frame_cycles(made: tuple[Animation, list[Scene], list[Picture]]) -> tuple[int, list[Scene]]:
+    """Return the cycles between one picture and the next, and the scenes."""
+    animation, scenes, _ = made
+    assert all(each.same for each in animation.frames)
+    drawn, following = animation.frames
+    return following.tessellation + drawn.scan + drawn.carrying + following.left, scenes
+
+
+def path_of(scene: Scene, gps: int) -> int:
+    """Return the cycles in which the busiest path to a GP's memory carries a frame's results, by their bytes."""
+    rate = THESIS.gni.gp_memory_mb_per_second / THESIS.clock_mhz
+    busy: Counter[int] = Counter()
+    for plan in scene.tessellations[0].plans:
+        sent = Returned.of(plan.work, gps)
+        for gp, modules in sent.by_gp.items():
+            lanes = sum(len(sent.lanes(module, THESIS.array)) for module in range(4) if modules >> module & 1)
+            busy[gp] += int(lanes * RESULT_BYTES / rate)
+    return max(busy.values())
+
+
+def with_gps(gps: int) -> NodeConfig:
+    return replace(THESIS, gni=replace(THESIS.gni, gp_count=gps))
+
+
+MIXED = """
+size = [256, 128]
+frames = 2
+[camera]
+zoom = 1.2
+[[camera.at]]
+frame = 1
+azimuth = 20.0
+zoom = 1.6
+[[body]]
+patches = "enneper"
+tolerance = 1.5
+[[body]]
+patches = "cap.bpt"
+tolerance = 1.5
+place = [1, 0, 0]
+"""
+CAP = "1\n2 2\n" + "".join(f"{x} {y} {1 - x * x - y * y}\n" for x in (-1, 0, 1) for y in (-1, 0, 1))
+
+
+class AnyReturn(ReturnBeside):
+    """Regions in any order, with any part of the results during each: whatever a policy chooses is among these."""
+
+    dice = random.Random()
+
+    def fitting(self, regions: Sequence[Region]) -> int:
+        return self.dice.randrange(len(regions))
+
+    def beside(self, region: Region) -> object:
+        """Choose the size of the parts as if the region had another number of triangles."""
+        return super().beside(replace(region, triangles=np.zeros(self.dice.choice((0, 100, 1000, 10_000)), int)))
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Kept]:
+    """Return scenes of several passes, whose sessions and programs are kept, by schedule and GPs."""
+    folder = tmp_path_factory.mktemp("mixed")
+    (folder / "scene.toml").write_text(MIXED)
+    (folder / "cap.bpt").write_text(CAP)
+
+    @functools.cache
+    def scene(schedule: str, gps: int) -> Kept:
+        how = Method(schedule=schedule, results="gp-coarse", gps=gps)
+        return Kept(prepare_scene(str(folder / "scene.toml"), SceneSource(config=with_gps(gps)), how))
+
+    return scene
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 300))])
+def test_no_order_of_steps_stops_the_node_or_changes_a_bit(seed: int, mixed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any regions between passes, any bytes during a region, boxes ticked in any order: the same frames."""
+    dice = random.Random(seed)
+    schedule, gps = SCHEDULES[seed % len(SCHEDULES)], 1 + seed // len(SCHEDULES) % 2
+    scene = mixed(schedule, gps)
+    (plain, expected, pictures), run = unshuffled(scene, gps), Node.run
+    monkeypatch.setattr(AnyReturn, "dice", dice)
+    monkeypatch.setattr("tessellation.rendering.animation.ReturnBeside", AnyReturn)
+    monkeypatch.setattr(Node, "run", lambda *args, **how: run(*args, shuffle_seed=dice.randrange(1 << 30), **how))
+    made, scenes, drawn = replayed(scene, gps, dice.choice(("beside", "interleaved")))
+    assert [(each.scan, each.same) for each in made.frames] == [(each.scan, True) for each in plain.frames]
+    for one, other, picture, shown in zip(scenes, expected, pictures, drawn, strict=True):
+        assert picture.equals(shown)
+        for mine, theirs in zip(one.bodies, other.bodies, strict=True):
+            assert mine.points.tobytes() == theirs.points.tobytes()
+            assert mine.normals.tobytes() == theirs.normals.tobytes()
+
+
+def replayed(kept: Kept, gps: int, way: str) -> tuple[Animation, list[Scene], list[Picture]]:
+    assert kept.prepared.sampled is not None
+    kept.scenes.clear()
+    pictures: list[Picture] = []
+    session = kept.prepared.sampled.manager.session
+    made = animate(kept, session, (0, 1), with_gps(gps), way=way, shown=pictures.append)
+    return made, list(kept.scenes), pictures
+
+
+@functools.cache
+def unshuffled(kept: Kept, gps: int) -> tuple[Animation, list[Scene], list[Picture]]:
+    return replayed(kept, gps, "interleaved")
 
 
 @pytest.mark.slow

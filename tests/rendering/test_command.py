@@ -91,9 +91,23 @@ def test_a_camera_that_cannot_be_is_refused(camera: str, message: str, capsys) -
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-def test_the_camera_of_a_scene_file_is_the_files_own(capsys) -> None:
-    assert main(["render", "still", "-o", "x.png", "--camera", "zoom=2"]) == 2
-    assert "[camera]" in capsys.readouterr().err
+@pytest.mark.parametrize(("option", "hint"), [("--camera zoom=2", "[camera]"), ("--floor", "[[body]]")])
+def test_the_camera_and_the_floor_of_a_scene_file_are_the_files_own(option: str, hint: str, capsys) -> None:
+    assert main(["render", "still", "-o", "x.png", *option.split()]) == 2
+    assert hint in capsys.readouterr().err
+
+
+def test_four_samples_a_pixel_and_a_floor(tmp_path: Path, capsys) -> None:
+    """The camera goes by the model alone, so its pixels are the same, except for those at its edges."""
+    told = ("render", "nut", "--size", "64x48", "--json", "-q", "--antialias", "4")
+    for name, more in (("with", ["--floor"]), ("without", [])):
+        assert main([*told, *more, "-o", str(tmp_path / f"{name}.png")]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["samples"] == 4 and found["equals_reference"]
+    floor, alone = (pixels(tmp_path / f"{name}.png").astype(int) for name in ("with", "without"))
+    model = (alone != (222, 224, 230)).any(-1)
+    assert 0.9 < (floor[model] == alone[model]).all(-1).mean() < 1
+    assert (floor[0] == alone[0]).all() and (floor[-1] < 200).all() and np.ptp(floor[-1], axis=-1).max() < 10
 
 
 @pytest.mark.parametrize(
@@ -105,6 +119,8 @@ def test_the_camera_of_a_scene_file_is_the_files_own(capsys) -> None:
         ["teapot", "-o", "x.png", "--nodes", "0"],
         ["teapot", "-o", "x.png", "--nodes", "41"],
         ["mesh.obj", "-o", "x.png", "--samples", "4"],
+        ["enneper", "-o", "x.png", "--projection", "emc", "--floor"],
+        ["enneper", "-o", "x.png", "--projection", "emc-words", "--antialias", "4"],
     ],
 )
 def test_usage(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,9 +93,9 @@ def test_a_file_with_mixed_samples(capsys, tmp_path):
     [
         (["teapto"], 3, "did you mean the built-in teapot"),
         (["missing.bpt"], 3, "no such patch file"),
-        (["teapot", "--samples", "1"], 2, "expected 2 to 16"),
-        (["teapot", "--samples", "4,,8"], 2, "expected 2 to 16"),
-        (["teapot", "--samples", "4.5"], 2, "expected 2 to 16"),
+        (["teapot", "--samples", "1"], 2, "expected 2 to 64"),
+        (["teapot", "--samples", "4,,8"], 2, "expected 2 to 64"),
+        (["teapot", "--samples", "4.5"], 2, "expected 2 to 64"),
         (["teapot", "--library", "tuned-finit"], 2, "did you mean tuned-finite"),
         (["teapot", "--engine", "row"], 2, "did you mean rows"),
         (["teapot", "--schedule", "shared-colums"], 2, "did you mean shared-columns"),

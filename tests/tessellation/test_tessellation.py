@@ -207,6 +207,35 @@ def test_cycles_are_what_the_program_says():
     assert result.cycles_in_thesis == result.cycles - stages[Stage.CONTROL_POINTS.value] - stages[Stage.LEE.value]
 
 
+@pytest.mark.parametrize(
+    ("schedule", "samples", "patches", "replication", "passes"),
+    [("thesis", 61, 2, 4, 1), ("thesis", 31, 9, 2, 2), ("shared-columns", 31, 8, 2, 1)],
+)
+def test_patches_across_modules(schedule, samples, patches, replication, passes, teapot):
+    """Every fourth of 61 samples and every second of 31 are at a parameter of 16: they have its bits."""
+    wide = tessellate(teapot[:patches], samples, method=Method(schedule=schedule, replication=replication))
+    assert len(wide.runs) == passes and wide.within_limits, show(wide)
+    step = (samples - 1) // 15
+    for one, other in zip(wide.patches, on_full_array("teapot", 16).patches[:patches], strict=True):
+        assert one.points[::step, ::step].tobytes() == other.points.tobytes()
+        assert one.normals[::step, ::step].tobytes() == other.normals.tobytes()
+    if schedule == "thesis":
+        # 3.2: the loads iterate over patches, so that two of 64x64 samples take "about 20 cycles" instead of 2000.
+        stages = wide.cycles_by_stage
+        assert stages[Stage.ADDRESSES.value] == 12 * patches
+        assert stages[Stage.BERNSTEIN.value] == passes * 2 * samples * (5 * (4 + 3) + 6)
+
+
+def test_patches_across_modules_share_no_pass_with_others(teapot):
+    counts = [4, 64, 20, 16, 64, 17]
+    mixed = tessellate(teapot[:6], counts, method=Method(replication=4, results="gp", gps=2))
+    assert [work.sizes for plan in mixed.plans if (work := plan.work)] == [(4, 16), (17,), (20,), (64,)]
+    assert [one.points.shape[0] for one in mixed.patches] == counts and mixed.within_limits
+    through_lee = tessellate(teapot[:6], counts, method=LEE)
+    for one, other in zip(mixed.patches, through_lee.patches, strict=True):
+        assert one.points.tobytes() == other.points.tobytes() and one.normals.tobytes() == other.normals.tobytes()
+
+
 def test_cycles_do_not_depend_on_the_data(teapot):
     a = tessellate(teapot[:4], 4, config=TINY)
     b = tessellate([Patch(np.full((4, 4, 3), 7.0)) for _ in range(4)], 4, config=TINY)
@@ -289,7 +318,11 @@ def test_what_cannot_be_done_is_refused(teapot):
     cases = [
         (lambda: tessellate([], 4), "no patches"),
         (lambda: tessellate(teapot, [4, 8]), "2 sample counts for 32 patches"),
-        (lambda: tessellate(teapot, 17), "17 samples for patch 1"),
+        (lambda: tessellate(teapot, 65), "65 samples for patch 1"),
+        (lambda: tessellate(teapot, 17), "17 samples for patch 1 take PEs of 2 modules"),
+        (lambda: tessellate(teapot, 33, method=Method(replication=2)), "33 samples for patch 1 take PEs of 4 modules"),
+        (lambda: tessellate(teapot, 17, method=Method(schedule="fixed-sums")), "17 samples for patch 1: sums in fixed"),
+        (lambda: tessellate(load("rosette"), 17, method=LEE), "17 samples for patch 1: it is trimmed"),
         (lambda: tessellate(teapot, 4, library="tunde"), "did you mean tuned"),
         (lambda: tessellate([Patch(np.zeros((13, 4, 3)))], 4), "13x4 control points"),
         (lambda: tessellate([Patch(np.zeros((2, 4, 3)))], 4), "2x4 control points"),
