@@ -40,6 +40,18 @@ def test_directives_expressions_and_defaults_are_the_public_assemblers(source: s
     assert [f"{each.whole:032x}" for each in assemble_text(source, "recorded").instructions] == words
 
 
+@pytest.mark.parametrize(
+    ("short", "whole"),
+    [
+        ("mov (8) g1<1>D g[a0]<1,0>D", "mov (8) g1<1>D g[a0.0, 0]<1,0>D"),
+        ("mov (8) g1<1>D g[a0, 32]<1,0>D", "mov (8) g1<1>D g[a0.0, 32]<1,0>D"),
+    ],
+)
+def test_an_address_that_is_left_out_is_the_first(short: str, whole: str) -> None:
+    (one,), (other,) = (assemble_text(f"{each};", "text").instructions for each in (short, whole))
+    assert one.whole == other.whole
+
+
 def test_any_bits_come_back() -> None:
     random.seed(6)
     opcodes = [each.opcode for each in INSTRUCTIONS.values()]

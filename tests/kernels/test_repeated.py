@@ -13,7 +13,7 @@ from pixelflow.config import TINY
 from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.node.run.perform import prepared
-from pixelflow.node.texture_addresses import Physical
+from pixelflow.node.texture_addresses import AddressMap, Physical
 from pixelflow.observe import Executed
 from pixelflow.simd.errors import MachineFault
 
@@ -146,7 +146,7 @@ def test_a_read_brings_what_was_written_since_the_last_one(engine: str, program:
     for value in (3, 3, 7):
         words = np.repeat((value * number).astype("<u4")[:, None], 8, axis=1).view(np.uint8).reshape(64, 8, 4)
         if value != 3 or not node.texture_memory[0].pages:
-            where = Physical(np.arange(8)[None], *node.texture._access._map.cell(4 * number[:, None]))
+            where = Physical(np.arange(8)[None], *AddressMap(TINY.sdram).cell(4 * number[:, None]))
             for memory in node.texture_memory:
                 memory.write(Physical(*np.broadcast_arrays(*where)), words)
         _prepared(node, marked, 5).run(program)
