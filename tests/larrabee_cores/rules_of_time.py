@@ -51,6 +51,8 @@ class Rule:
     the program again when its answer is there."""
     unit: tuple[int, int] = (100, 0)
     """Latency of the texture unit, and cycles of a switch of fibers."""
+    works: int = 1
+    """Pieces of work, each the whole program, of which the last is measured."""
     quads: int = 0
     """A first thread deals them, one a cycle, and then executes `TAIL`; a second one executes the program for each."""
 
@@ -70,7 +72,19 @@ class Rule:
             memory.data[:, address : address + 4] = np.frombuffer(int(word).to_bytes(4, "little"), np.uint8)
         notes: list[RunNote] = []
         unit.run(notes.append, lines=True)
-        return take_turns(program, RunNote.joined(notes), config, native=native).cycles
+        note = RunNote.joined(notes)
+        if self.works > 1:
+            return self._repeated(program, note, config, native)
+        return take_turns(program, note, config, native=native).cycles
+
+    def _repeated(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
+        image = CoreImage([program], config)
+        stretch = np.zeros((1, at.STRETCH), np.int64)
+        stretch[0, at.S_BLOCKS], stretch[0, at.S_PAST] = image.blocks[0], note.starts[-1]
+        stretch[0, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = -1
+        words = np.ascontiguousarray(note.words, np.uint32)
+        heads = [image.count(words, WorkTables([stretch]), native=native) for _ in range(self.works)]
+        return int(heads[-1][at.END])
 
     def _with_requests(self, program: VectorProgram, config: CoreConfig, native: bool) -> int:
         image = CoreImage([program], config)
@@ -102,7 +116,7 @@ class Rule:
         return replace(self, config={**self.config, **config}, cycles=self.then, **own)
 
 
-FIELDS = ("source", "threads", "requests", "unit", "quads", "memory")
+FIELDS = ("source", "threads", "works", "requests", "unit", "quads", "memory")
 """Fields of a row that ``changed`` may replace."""
 
 
@@ -204,6 +218,8 @@ RULES = (
          TWO_WAYS),
     Rule("a cache has as many sets as its bytes give", f"{A}; {C}; {A}; {LAST}", 639, "one set of one line: @638",
          {"l1_bytes": 16384}, 624, ONE_WAY),
+    Rule("a piece of work begins with empty caches", f"{A}; {LAST}", 312, "as the work before it: @0, @311",
+         {"warm_caches": True}, 2, REAL, works=2),  # @0, @1: the line of the work before
     Rule("each set has its own lines", f"{A}; {B}; vloadps v8, [64]; {A}; {LAST}", 935,
          "3 x 311 and a hit: 0 and 4096 share a set, 64 is in the next one",
          {"source": f"{A}; {B}; {C}; {A}; {LAST}"}, 950,
