@@ -143,6 +143,8 @@ def test_the_page_in_a_browser(python: str, monkeypatch: pytest.MonkeyPatch) -> 
                 f"document.querySelector('[name=status]').textContent == 'cycle {cycles} of {cycles}'"
             )
             assert page.evaluate("document.querySelector('[name=map]').width") == 128
+        page.select_option("[name=example]", "mandelbrot")
+        page.wait_for_function("document.querySelector('[name=status]').textContent == 'cycle 44,537 of 44,537'")
         page.click("[name=first]")
         page.wait_for_function("document.querySelector('[name=status]').textContent.startsWith('cycle 0 of')")
         assert page.text_content("[name=line]").startswith("next: line ")

@@ -143,6 +143,11 @@ RULES = {
         "8 words a cycle; g comes 1 after the second f",
         {"igc.memory_words=24": 1 + 3 * 11}, given="igc.supply=3200 igc.memory_words=12",
     ),
+    "the piece used longest ago is evicted": Rule(
+        f"CALL f\nCALL g\nCALL f\nCALL h\nCALL f\nHALT\n{ROUTINES}\nroutine h()\n{TEN}end", 1 + 5 * 11,
+        "8 words a cycle; h takes the place of g while f is executed; in the place of f it would come 1 after",
+        {"igc.memory_words=12": 5 * (1 + 11)}, given="igc.supply=3200 igc.memory_words=24",
+    ),
     "a path of words for unequal streams": Rule(
         "EMC_PixCopy [0], [64], 3, 8\n" + TEN + TEN + "HALT\nstream tigc\n" + "TAS_SetOrder 0\n" * 10, 44 + 2 * 12,
         "they take turns up to HALT of the second in 44, after 11 words of the first; 12 more with HALT",
