@@ -507,4 +507,4 @@ def tessellate_kept(
 
 def origin(results: Iterable[Tessellation]) -> str:
     """Return what to add to cycles of several results where an earlier process has executed some."""
-    return ", executed earlier, from the store" if any(each.is_stored for each in results) else ""
+    return ", from the store" if any(each.is_stored for each in results) else ""

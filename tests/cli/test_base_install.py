@@ -81,7 +81,6 @@ def test_a_command_of_a_machine_works(base: dict[str, str], words: tuple[str, ..
     ("words", "code", "extra"),
     [
         pytest.param(("view", "--no-open"), 3, "view", marks=pytest.mark.slow),
-        pytest.param(("compare", "nut", "--size", "8x6"), 3, "mesh", marks=pytest.mark.slow),
         (("run", "triangle", "--engine", "compiled"), 3, "fast"),
     ],
 )
