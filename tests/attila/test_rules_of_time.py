@@ -222,6 +222,11 @@ _STUCK = of(_SHADERS, _GROUPS[:18], plan(fragment_program=_READS_TEXTURE))
 _STUCK_LONG = of(_SHADERS, _GROUPS[:30], plan(fragment_program=_READS_TEXTURE))
 _SEVEN = of(_SHADERS, [(10, "command", (1, 7)), *_GROUPS[1:16]],
     plan(fragment_program=program(*_READS_TEXTURE.instructions, temporaries=7)))  # fmt: skip
+_SEVEN_OF_VERTICES = of(
+    _SHADERS,
+    [(10, "command", (0, 7)), *stream("groups", [(0, 0, -1, ())] * 15, amount=4)],
+    plan(vertex_program=program(*_READS_TEXTURE.instructions, temporaries=7)),
+)
 _LONG = of(_SHADERS, GROUP, plan(fragment_program=program(MOV, MOV_END, outputs=16)))
 _PLAIN = of(_SHADERS, GROUP)
 _TWO = program(MOV, InstructionWork(4, (), -1, -1, True))
@@ -258,6 +263,8 @@ SHADERS = [
         "29 groups leave 3 of 32 slots free, or 1 of 30 in 49"),
     Rule("shader.registers", 224, _SEVEN, first("busy"), 36, 28,
         "28 registers a group, two groups must have room: 448 - 28 x 15 < 56 in 35; 224 - 28 x 7 in 27"),
+    Rule("shader.registers", 224, _SEVEN_OF_VERTICES, first("busy"), 36, 28,
+        "two groups of the kind that takes more, here of vertices: as above"),
     Rule("shader.fetch_delay", 9, _LONG, last("output"), 43, 47,
         "the reader is fetched in 22, refused until 27 where it goes; with 9 it is fetched in 30, decoded in "
         "31: 4 later"),
