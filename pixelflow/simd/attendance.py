@@ -75,7 +75,7 @@ class Attendance:
         return self.where(self.at)
 
     def interrupt(self) -> None:
-        """Have the run end with KeyboardInterrupt at its next step."""
+        """End the run with KeyboardInterrupt at its next step."""
         self.interrupted = True
 
     def come(self, cycle: int, at: int) -> None:

@@ -593,7 +593,7 @@ _INTERVALS = 256
 class History:
     """Sums of amounts over time, by track; every amount is so much in each cycle from ``begin`` up to ``end``.
 
-    Nothing of what happened is lost by time passing but the place within an interval.
+    Only the place within an interval is lost as time passes.
     """
 
     def __init__(self, begin: int = 0) -> None:

@@ -1,7 +1,7 @@
 """Effects of a meaning: what it reads and writes, found by executing it on names of state instead of lanes.
 
 State is a register or flag, by its name, or a row of lane memory, by its number. A value of this algebra is the set of
-the state that it was made from, as that was before; what comes from a lane's place is made from nothing.
+the state that it was made from, as that was before; a lane's place has no source.
 """
 
 from __future__ import annotations

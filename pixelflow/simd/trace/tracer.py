@@ -128,7 +128,7 @@ class Tracer(Generic[_View, _Account]):
         """Add what is known only when the streams have ended."""
 
     def _about(self, account: _Account) -> tuple[tuple[str, int | str], ...]:
-        """Return what else the span of a run says of it."""
+        """Return the other details in the span of a run."""
         return ()
 
     # --- streams -----------------------------------------------------------------------------------------------

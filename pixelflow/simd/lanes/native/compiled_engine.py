@@ -278,7 +278,7 @@ class Native:
 
     @cached_property
     def team(self) -> Team:
-        """The threads that execute long runs together; raises what LLVM raises."""
+        """The threads that execute long runs together; LLVM's errors pass through."""
         functions = Functions(*self.functions(NAMES, TEXT, HASTY))
         return vars(self).setdefault("team", Team(functions))  # one, even if another thread asks at the same time
 

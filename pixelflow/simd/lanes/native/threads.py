@@ -304,7 +304,7 @@ class Team:
         return True
 
     def settle(self, owner: object = None) -> None:
-        """Return when all runs are done, or all of an owner."""
+        """Wait until all runs, or all runs of an owner, are done."""
         for number, (_, whose, _) in self._unfinished.copy().items():
             if owner is None or whose is owner:
                 self._wait(number)
