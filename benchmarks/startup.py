@@ -82,7 +82,7 @@ _LONG = (
     "compare glass --size 64x48 --machine all -q",
     "render works --machine larrabee --size 1600x1200 -o works.png -q",
 )
-"""Commands that somebody waits for."""
+"""Commands that take long enough to wait for."""
 
 
 def _there(line: str, folder: str) -> list[str]:

@@ -283,9 +283,8 @@ def config_for(machine: MachineRecord[Code, Configuration], args: argparse.Names
 def code_for(machine: MachineRecord[Code, Configuration], path: str, parameters: Sequence[str]) -> Code:
     """Return what is to be run; raises UsageError for parameters of a file that takes none."""
     if machine.read is None:
-        return cast(
-            "Code", programs.read_program(path, parameters, machine.target)
-        )  # what runs programs runs the target's
+        # What runs programs runs the target's.
+        return cast("Code", programs.read_program(path, parameters, machine.target))
     if parameters:
         raise UsageError(f"-P {parameters[0]}", f"{machine.title} runs files without parameters")
     if path == STANDARD_STREAM:
