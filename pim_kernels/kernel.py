@@ -129,14 +129,12 @@ def lane_bits(array: ArrayConfig) -> int:
 def kernel_program(name: str, bits: int, modules: int) -> Program:
     """Return a kernel's program for modules whose PEs have numbers of this many bits; the same object each time.
 
-    Raises InputError for a sum over a number of modules that is not a power of two.
+    Raises InputError where it exchanges data between modules and their number is not a power of two.
     """
     path = _PROGRAMS / f"{name}.mc"
     given = {"BITS": bits, "MODULE_BITS": modules.bit_length() - 1}
     text = "\n" + path.read_text(encoding="utf-8")
     taken = {parameter: value for parameter, value in given.items() if f"\nparam {parameter} " in text}
     if "MODULE_BITS" in taken and modules & (modules - 1):
-        raise InputError(
-            Fault(f"array.modules: {modules} is not a power of two", hint=f"{name} adds up over 1, 2, 4 or 8")
-        )
+        raise InputError(Fault(f"array.modules: {modules} is not a power of two", hint=f"{name} is for 1, 2, 4 or 8"))
     return assemble(path, **taken)

@@ -1,7 +1,7 @@
 """The kernels: their data, numpy's results, and the operations of a bit-serial machine for the same work.
 
-Each works on all PEs. Sums are those of the node. In other work of several PEs a module is a separate machine, which
-solves a separate problem.
+Each works on all PEs. In `select`, `radix_sort` and `nearest` a module is a separate machine, which solves a separate
+problem.
 """
 
 from __future__ import annotations
@@ -77,14 +77,8 @@ def _histogram(memory: HostMemory, random: np.random.Generator) -> PimProblem:
 def _prefix_sum(memory: HostMemory, random: np.random.Generator) -> PimProblem:
     x = _numbers(memory, random, 8, _WORDS)
     memory.put("x", x)
-
-    def check() -> bool:
-        by_module = x.reshape(_shape(memory)[0], -1)
-        return bool(
-            (memory.get("x", 4).reshape(by_module.shape) == np.cumsum(by_module, axis=1, dtype=np.uint32)).all()
-        )
-
-    return PimProblem(x.size, check, 4 * x.size)
+    expected = np.cumsum(x, dtype=np.uint32)
+    return PimProblem(x.size, lambda: bool((memory.get("x", 4).ravel() == expected).all()), 4 * x.size)
 
 
 def _select(memory: HostMemory, random: np.random.Generator) -> PimProblem:
@@ -114,12 +108,8 @@ def _select(memory: HostMemory, random: np.random.Generator) -> PimProblem:
 def _sort(memory: HostMemory, random: np.random.Generator) -> PimProblem:
     key = _numbers(memory, random, 4, _WORDS)
     memory.put("key", key)
-
-    def check() -> bool:
-        by_module = key.reshape(_shape(memory)[0], -1)
-        return bool((memory.get("key", 4).reshape(by_module.shape) == np.sort(by_module, axis=1)).all())
-
-    return PimProblem(key.size, check, 4 * key.size)
+    expected = np.sort(key, axis=None)
+    return PimProblem(key.size, lambda: bool((memory.get("key", 4).ravel() == expected).all()), 4 * key.size)
 
 
 def _nearest(memory: HostMemory, random: np.random.Generator) -> PimProblem:
@@ -360,7 +350,7 @@ _ALL = (
         _triangles, {"and uint32": 24, "popcount uint32": 24, "redsum 32": 24},
     ),
     PimKernel(
-        "prefix_sum", "running sums of 32-bit integers", "8 numbers", "a vector of each module, in its PEs",
+        "prefix_sum", "running sums of 32-bit integers", "8 numbers", "the vector is in the PEs",
         _prefix_sum, peer_ends="its model gives a prefix sum no time",
     ),
     PimKernel(
@@ -368,7 +358,7 @@ _ALL = (
         _select, {"lt_scalar uint32": 1}, peer_ends="the host packs the records",
     ),
     PimKernel(
-        "bitonic_sort", "32-bit keys", "4 keys", "a sorted vector of each module, in its PEs",
+        "bitonic_sort", "32-bit keys", "4 keys", "the sorted vector is in the PEs",
         _sort, peer_ends="its suite has a radix sort that the host helps with",
     ),
     PimKernel(

@@ -600,8 +600,10 @@ class TextureUnit(TextureState):
         half: int | None = None,
         over: int = 0,
     ) -> None:
-        if over >= self._array.modules:
-            raise MachineFault(f"no module is {over} further on: the node has {counted(self._array.modules, 'module')}")
+        modules = self._array.modules
+        if over >= modules:
+            allowed = f", so 1 to {modules - 1} are allowed" if modules > 1 else ""
+            raise MachineFault(f"no module is {over} further on: the node has {counted(modules, 'module')}{allowed}")
         self.transfer = Transfer(
             Direction.WRITE,
             size=size,
