@@ -161,7 +161,7 @@ def ledger_of(run: Clocked) -> Ledger:
         LedgerFlow(*taken, moved["TASICs to PEs"] + looped),
         LedgerFlow(to_gps, for_gps, gni.from_modules_bytes, to_gps, to_gps),
         LedgerFlow(loads, from_gps, gni.from_gps_bytes, loads, loads),
-        LedgerFlow(totals["over asked"], crossed, crossed, totals["over used"], moved["TASICs to TASICs"]),
+        LedgerFlow(totals["over asked"], crossed, sent - (totals["inbound"] - crossed), totals["over used"], moved["TASICs to TASICs"]),
         totals["slots"],
         totals["slots used"],
     )

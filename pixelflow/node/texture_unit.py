@@ -78,17 +78,22 @@ def in_groups(lanes: NDArray[np.int64], transfer: Transfer) -> tuple[NDArray[np.
     return givers[:, :rounds], served[:, :rounds]
 
 
+def _marked_of(marks: NDArray[np.bool_], array: ArrayConfig) -> list[list[int]]:
+    """Return the marked PEs of each EMC, module by module."""
+    found: list[list[int]] = marks.reshape(array.modules, array.emcs_per_module, -1).sum(axis=2).tolist()
+    return found
+
+
 def rounds_of(transfer: Transfer, marks: NDArray[np.bool_], array: ArrayConfig) -> tuple[int, ...]:
     """Return the rounds of each module: those of its EMC with the most marked PEs."""
     if not (transfer.accesses or transfer.direction is Direction.LOOP_BACK):
         return (0,) * array.modules
-    most = marks.reshape(array.modules, array.emcs_per_module, -1).sum(axis=2).max(axis=1)
-    return tuple(transfer.rounds(int(count)) for count in most)
+    return tuple(transfer.rounds(max(each)) for each in _marked_of(marks, array))
 
 
 def _slots(transfer: Transfer, marks: NDArray[np.bool_], array: ArrayConfig) -> tuple[tuple[int, int, int], ...]:
     """Return for each module the used slots, and the bytes that EMCs give and take in these."""
-    marked = marks.reshape(array.modules, array.emcs_per_module, -1).sum(axis=2).tolist()
+    marked = _marked_of(marks, array)
     moves = (transfer.rounds, transfer.given_bytes, transfer.taken_bytes)
     used, given, taken = ([sum(map(of, counts)) for counts in marked] for of in moves)
     return tuple(zip(used, given, taken, strict=True))
@@ -110,11 +115,9 @@ def commands_of(
         rounds, slots = rounds_of(transfer, marks(transfer.mark), array), _slots(transfer, marks(transfer.mark), array)
     parcels: list[tuple[int, ...]] = [()] * array.modules
     if transfer.returned is not None:
-        counts = marks("MW").reshape(array.modules, array.emcs_per_module, -1).sum(axis=2)
-        for module in range(array.modules):
+        for module, counts in enumerate(_marked_of(marks("MW"), array)):
             if transfer.returned.includes(module):
-                served = range(int(counts[module].max()))
-                there = [int((counts[module] > index).sum()) for index in served]
+                there = (sum(count > index for count in counts) for index in range(max(counts)))
                 parcels[module] = tuple(transfer.returned.size * emcs for emcs in there)
     return tuple(
         TransferCommand(
