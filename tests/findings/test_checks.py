@@ -73,6 +73,14 @@ def test_writes_of_a_round_that_collide_name_both_writers() -> None:
     assert f"({7 * 128 - 1} more collisions" in found[0]
 
 
+def test_a_collision_is_in_the_module_that_is_written() -> None:
+    """All addresses are 0, and word 4 of the port, for SDRAM 0, is x: PE 0 of module 0 writes to module 1 then."""
+    text = RING.replace("out[4], R", "out[16], R").replace("TAS_MemWrBase4 1", "TAS_MemWrOver4 1, 0")
+    found = [each for each in found_by(assemble(text)) if "different data" in each]
+    assert len(found) == 4
+    assert "PE 0.0.0.0" in found[0] and "address 0x0 of module 1, SDRAM 0" in found[0]
+
+
 def test_what_all_write_alike_loses_nothing() -> None:
     assert found_by(assemble(RING.replace("LD R, x", "LD R, x[1]"))) == []  # 0 everywhere
 

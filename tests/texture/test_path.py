@@ -89,17 +89,34 @@ def test_all_ways_of_running_take_the_same_time() -> None:
     assert np.array_equal(stored(replay.node), stored(whole))
 
 
-def test_a_trace_has_the_path() -> None:
-    """A PE of each EMC: 32 cycles to the TASICs, 64 bytes over the path in 8, two writes of 11."""
-    text = "EMC_TreeEQZero_Li 0, 2, 1, 0, 0\nEMC_TreeEQZero_Li 0, 2, 0, 1, 0\nEMC_MarkWrite\nSIGNAL 0\nstream tigc\n"
-    found = traced(f"{text}WAIT 0\nTAS_MemWrOver4 3, 0\n", config=CONFIG)
-    (span,) = found.trace.spans[next(track for track in found.trace.spans if track.name == "tasic[3]")]
-    assert span.label.name == "PEs to texture memory of another module" and span.end - span.start == 2 * 11
-    node, sent = Node(CONFIG), list[Carried]()
+COLUMN = "EMC_TreeEQZero_Li 0, 2, 1, 0, 0\n"
+"""Enables the 16 PEs of each module whose x is 0; all are in the first EMC."""
+SENT = "EMC_MarkWrite\nSIGNAL 0\nstream tigc\nWAIT 0\nTAS_MemWrOver4 3, 0\n"
+
+
+def carried(text: str) -> list[Carried]:
+    """Return what the path from module 0 to module 3 carries."""
+    node, sent = Node(CONFIG, "rows"), list[Carried]()
     node.bus.subscribe(sent.append, Carried)
-    node.run(assemble(f"{text}WAIT 0\nTAS_MemWrOver4 3, 0\n"))
-    (path,) = (each for each in sent if each.wire.endswith("over3"))
-    assert (path.wire, path.amount, path.arrives - path.cycle) == ("tasic[0].over3", 64, 8)
+    node.run(assemble(text))
+    return [each for each in sent if each.wire == "tasic[0].over3"]
+
+
+def test_a_trace_has_the_path() -> None:
+    """A PE of module 0: a round of two EMCs, 64 bytes, crosses in 8 cycles; two writes of 11."""
+    text = f"{COLUMN}EMC_TreeEQZero_Li 0, 2, 0, 1, 0\n{SENT}"
+    spans = traced(text, config=CONFIG).trace.spans
+    (span,) = spans[next(track for track in spans if track.name == "tasic[3]")]
+    assert span.label.name == "PEs to texture memory of another module" and span.end - span.start == 2 * 11
+    (path,) = carried(text)
+    assert (path.amount, path.arrives - path.cycle) == (64, 8)
+
+
+def test_rounds_cross_as_the_pins_give_them() -> None:
+    """Sixteen rounds: the first leaves after 32 cycles; the last is there 15 times 32 and 8 later."""
+    first, rest = carried(f"{COLUMN}{SENT}")
+    assert (first.amount, rest.amount) == (64, 15 * 64)
+    assert rest.arrives - first.cycle == 15 * 32 + 8
 
 
 # The table of the page: what the path costs and saves, at several rates, against GP memory.
