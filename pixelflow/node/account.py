@@ -152,6 +152,7 @@ def ledger_of(run: Clocked) -> Ledger:
     to_gps, loads, looped = moved["PEs to GPs"], moved["GPs to TASICs"], moved["PEs to PEs"]
     crossed = sum(map(run.counts.over, range(len(boxes.tasics))))
     given = (totals["inbound asked"], totals["inbound"], sent, totals["inbound used"])
+    over = (totals["over asked"], crossed, sent - (totals["inbound"] - crossed), totals["over used"])
     taken = (totals["outbound asked"], totals["outbound"], received, totals["outbound used"])
     return Ledger(
         signal_flows(run.streams.values(), run.counts.signals),
@@ -161,7 +162,7 @@ def ledger_of(run: Clocked) -> Ledger:
         LedgerFlow(*taken, moved["TASICs to PEs"] + looped),
         LedgerFlow(to_gps, for_gps, gni.from_modules_bytes, to_gps, to_gps),
         LedgerFlow(loads, from_gps, gni.from_gps_bytes, loads, loads),
-        LedgerFlow(totals["over asked"], crossed, sent - (totals["inbound"] - crossed), totals["over used"], moved["TASICs to TASICs"]),
+        LedgerFlow(*over, moved["TASICs to TASICs"]),
         totals["slots"],
         totals["slots used"],
     )

@@ -74,7 +74,7 @@ def test_writes_of_a_round_that_collide_name_both_writers() -> None:
 
 
 def test_a_collision_is_in_the_module_that_is_written() -> None:
-    """All addresses are 0, and word 4 of the port, for SDRAM 0, is x: PE 0 of module 0 writes to module 1 then."""
+    """All addresses are 0, and the word for SDRAM 0 is x: PE 0 of module 0 writes to module 1."""
     text = RING.replace("out[4], R", "out[16], R").replace("TAS_MemWrBase4 1", "TAS_MemWrOver4 1, 0")
     found = [each for each in found_by(assemble(text)) if "different data" in each]
     assert len(found) == 4
