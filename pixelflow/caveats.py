@@ -6,8 +6,7 @@ A report prints the code in the line where the caveat applies; ``pixelflow about
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, nearest
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import DisplayConfig
 from attila_bridge.time.gpu_box import NOTHING, GpuBox, GpuBoxSpec, GpuBoxState
+from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Cycle
 
 

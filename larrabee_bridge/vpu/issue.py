@@ -7,7 +7,6 @@ share a core, misses and mispredictions are in `core_image.py` and `rotation.py`
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
@@ -19,6 +18,7 @@ from larrabee_bridge.vpu.isa.operands import Memory
 from larrabee_bridge.vpu.notes import BasicBlocks, RunNote
 from larrabee_bridge.vpu.program import VectorProgram
 from larrabee_bridge.vpu.rotation import BRANCH, EITHER, EVICT, FAR, NEAR, SETS_FLAGS, STORE, TOUCHES, WHOLE
+from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.declare import Declaration, Instruction
 from pixelflow.simd.isa.effects import Effects
 from pixelflow.simd.isa.effects import State as TouchedState

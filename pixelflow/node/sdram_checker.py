@@ -7,11 +7,12 @@ clocks come from the configuration.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from pixelflow.config import SdramConfig
 from pixelflow.node.sdram_commands import CommandKind, SdramCommand, commands_of_rows, rows_of_commands
+from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import counted
 from pixelflow.simd.units import Cycle, Snapshot

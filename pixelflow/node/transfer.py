@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from pixelflow.isa.declarations import PORT_BYTES
 from pixelflow.isa.tas import Addressing
+from pixelflow.simd.dataclass import dataclass
 
 WAYS = (
     "texture memory to TASICs",

@@ -8,8 +8,10 @@ asked for. An entry point of the group ``pixelflow.commands`` names it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from pixelflow.simd.dataclass import dataclass
 
 if TYPE_CHECKING:
     from pixelflow.simd.report import Report

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, perspective
 from pixelflow.simd.errors import Fault, InputError
 

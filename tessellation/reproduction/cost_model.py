@@ -6,7 +6,8 @@ Only reports and tests read this file; the machine counts what it executes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from pixelflow.simd.dataclass import dataclass
 
 ADDRESS_CYCLES = 12
 """Cycles to load one base address (table 3)."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 
 # Exact points of the plane with rational coordinates: corners of trims and crossings with the lines between samples.

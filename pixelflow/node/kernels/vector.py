@@ -7,7 +7,9 @@ the elements; comparisons are of unsigned numbers and give a `VectorChoice`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from pixelflow.simd.dataclass import dataclass
 
 
 @dataclass(slots=True)

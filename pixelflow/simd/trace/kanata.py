@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from typing import IO
 
+from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.trace.trace_model import (
     Category,
     FlowArrow,
