@@ -74,20 +74,29 @@ class Costs:
 
     @classmethod
     def _made(cls, program: VectorProgram, config: CoreConfig) -> Costs:
-        declarations = [each.declaration for each in program.instructions]
-        depends = tuple(dependences(each) for each in program.effects)
-        families = tuple(VectorFamily(each.family) for each in declarations)
-        return cls(
-            config=config,
-            depends=depends,
-            families=families,
-            either=tuple(_either(config, each) for each in declarations),
-            branches=tuple(family is VectorFamily.BRANCH for family in families),
-            addresses=tuple(_addresses(each) for each in program.instructions),
-            flags=tuple(_flags(config, *each) for each in zip(program.instructions, depends, strict=True)),
-            by_offset=tuple(any(spec.name == "indices" for spec in each.operands) for each in declarations),
-            latency=tuple(_latency(config, *each) for each in zip(declarations, families, depends, strict=True)),
-        )
+        # Equal words are one object, whose costs are found once.
+        once = {id(each): (each, found) for each, found in zip(program.instructions, program.effects, strict=True)}
+        costs = {number: _costs_of(config, *pair) for number, pair in once.items()}
+        columns = zip(*(costs[id(each)] for each in program.instructions), strict=True)
+        return cls(config, *(tuple(columns) or ((),) * 8))
+
+
+def _costs_of(
+    config: CoreConfig, instruction: Instruction, found: Effects
+) -> tuple[Dependences, VectorFamily, bool, bool, frozenset[str], int, bool, int]:
+    """Return the costs of one instruction, as the fields of `Costs`."""
+    declaration, depends = instruction.declaration, dependences(found)
+    family = VectorFamily(declaration.family)
+    return (
+        depends,
+        family,
+        _either(config, declaration),
+        family is VectorFamily.BRANCH,
+        _addresses(instruction),
+        _flags(config, instruction, depends),
+        any(spec.name == "indices" for spec in declaration.operands),
+        _latency(config, declaration, family, depends),
+    )
 
 
 _SHIFTS = frozenset(("shl", "shr", "sar", "rol", "ror"))

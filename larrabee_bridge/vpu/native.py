@@ -15,9 +15,13 @@ from pixelflow.simd.lanes.numbers import record_numbers
 def group_program(program: VectorProgram, shape: Shape) -> GroupProgram:
     """Return a program with its meanings recorded, on threads of a shape."""
     places, instructions = places_of(shape), program.instructions
+    # Equal words are one object, whose meaning is recorded once.
+    recorded = {
+        number: record_numbers(each.apply, places) for number, each in {id(each): each for each in instructions}.items()
+    }
     return GroupProgram(
         shape=shape,
-        parts=[record_numbers(each.apply, places) for each in instructions],
+        parts=[recorded[id(each)] for each in instructions],
         branches=[each.declaration.family is VectorFamily.BRANCH for each in instructions],
         addresses=(*program.addresses, len(program.words)),
         following=NEXT,

@@ -63,8 +63,9 @@ class GroupProgram:
     """Of each part, which of its operands code is made for: all but numbers that are read when it runs."""
 
     def __post_init__(self) -> None:
-        fixed = tuple(_fixed_operands(part, branch) for part, branch in zip(self.parts, self.branches, strict=True))
-        object.__setattr__(self, "fixed", fixed)
+        flow = list(zip(self.parts, self.branches, strict=True))
+        once = {(id(part), branch): _fixed_operands(part, branch) for part, branch in flow}
+        object.__setattr__(self, "fixed", tuple([once[id(part), branch] for part, branch in flow]))
 
     @cached_property
     def places(self) -> dict[str, int]:
