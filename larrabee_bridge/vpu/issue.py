@@ -6,7 +6,7 @@ share a core, misses and mispredictions are in `core_image.py` and `rotation.py`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from threading import Lock
 
 import numpy as np
@@ -16,33 +16,13 @@ from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import Pipe, VectorFamily, vector_share
 from larrabee_bridge.vpu.isa.operands import Memory
 from larrabee_bridge.vpu.notes import BasicBlocks, RunNote
-from larrabee_bridge.vpu.program import VectorProgram
+from larrabee_bridge.vpu.program import Dependences, VectorProgram
 from larrabee_bridge.vpu.rotation import BRANCH, EITHER, EVICT, FAR, NEAR, SETS_FLAGS, STORE, TOUCHES, WHOLE
 from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.declare import Declaration, Instruction
-from pixelflow.simd.isa.effects import Effects
-from pixelflow.simd.isa.effects import State as TouchedState
 from pixelflow.simd.lanes.native.transducer import Transducer, Transition
 
 # Costs of a program's instructions: pipes, latencies, and the registers that they wait for.
-
-
-@dataclass(frozen=True, slots=True)
-class Dependences:
-    """Registers and flags by name (vector registers as ``v3``), and whether memory is touched."""
-
-    reads: frozenset[str]
-    writes: frozenset[str]
-    memory: bool
-
-
-def dependences(found: Effects) -> Dependences:
-    """Return the reads and writes of effects by name; registers written in some lanes only are read too."""
-    return Dependences(_names(found.reads | found.kept), _names(found.writes), found.memory)
-
-
-def _names(states: Iterable[TouchedState]) -> frozenset[str]:
-    return frozenset(f"v{state}" if isinstance(state, int) else state for state in states)
 
 
 @dataclass(frozen=True)
@@ -74,18 +54,16 @@ class Costs:
 
     @classmethod
     def _made(cls, program: VectorProgram, config: CoreConfig) -> Costs:
-        # Equal words are one object, whose costs are found once.
-        once = {id(each): (each, found) for each, found in zip(program.instructions, program.effects, strict=True)}
-        costs = {number: _costs_of(config, *pair) for number, pair in once.items()}
-        columns = zip(*(costs[id(each)] for each in program.instructions), strict=True)
-        return cls(config, *(tuple(columns) or ((),) * 8))
+        depends = {id(each): found for each, found in zip(program.instructions, program.dependences, strict=True)}
+        costs = program.each(lambda instruction: _costs_of(config, instruction, depends[id(instruction)]))
+        return cls(config, *(tuple(zip(*costs, strict=True)) or ((),) * 8))
 
 
 def _costs_of(
-    config: CoreConfig, instruction: Instruction, found: Effects
+    config: CoreConfig, instruction: Instruction, depends: Dependences
 ) -> tuple[Dependences, VectorFamily, bool, bool, frozenset[str], int, bool, int]:
     """Return the costs of one instruction, as the fields of `Costs`."""
-    declaration, depends = instruction.declaration, dependences(found)
+    declaration = instruction.declaration
     family = VectorFamily(declaration.family)
     return (
         depends,

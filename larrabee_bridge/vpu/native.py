@@ -15,13 +15,9 @@ from pixelflow.simd.lanes.numbers import record_numbers
 def group_program(program: VectorProgram, shape: Shape) -> GroupProgram:
     """Return a program with its meanings recorded, on threads of a shape."""
     places, instructions = places_of(shape), program.instructions
-    # Equal words are one object, whose meaning is recorded once.
-    recorded = {
-        number: record_numbers(each.apply, places) for number, each in {id(each): each for each in instructions}.items()
-    }
     return GroupProgram(
         shape=shape,
-        parts=[recorded[id(each)] for each in instructions],
+        parts=program.each(lambda instruction: record_numbers(instruction.apply, places)),
         branches=[each.declaration.family is VectorFamily.BRANCH for each in instructions],
         addresses=(*program.addresses, len(program.words)),
         following=NEXT,
@@ -36,7 +32,8 @@ def native_runs(program: VectorProgram, shape: Shape) -> GroupRuns:
     key = "native runs", shape.group
     found: GroupRuns | None = program.analyses.get(key)
     if found is None:
-        found = program.analyses[key] = GroupRuns(group_program(program, shape), LINE_BYTES)
+        made = program.meant(f"groups of {shape.group}", GroupProgram, lambda: group_program(program, shape))
+        found = program.analyses[key] = GroupRuns(made, LINE_BYTES)
     return found
 
 

@@ -118,7 +118,8 @@ def touches(step: FormStep) -> bool:
 
 def most_words(program: GroupProgram, noting: int) -> int:
     """Return how many words a group may note from one look for room to the next: no block comes twice between."""
-    accesses = sum(any(touches(step) for step in part.form.steps) for part in program.parts)
+    access = {id(part.form): any(map(touches, part.form.steps)) for part in program.parts}
+    accesses = sum(access[id(part.form)] for part in program.parts)
     return len(program.begins) + accesses * (1 if noting == COUNTS else 1 + 2 * program.shape.group)
 
 
