@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.caveats import coded
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import constants_of, named
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import (
     FAR,
     NEAREST,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +21,6 @@ from attila_bridge.time.simulation import AttilaRun, Simulation, run
 from pixelflow.caveats import resting_on
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import leaves
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.observe import Bus, Executed, QueueFilled, RunBegan, RunEnded
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, largest, number, verbatim
 from pixelflow.simd.units import GUESSED

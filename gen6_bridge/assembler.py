@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from gen6_bridge.assembler_operands import (
     SIZES,
@@ -50,7 +50,6 @@ from gen6_bridge.isa.operands import (
     SourceRegion,
     Targets,
 )
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.encoding import EncodingError
 from pixelflow.simd.isa.program import DataBlock, SourceLine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from gen6_bridge.isa.assembly_text import SWIZZLE_LETTERS
 from gen6_bridge.isa.operands import (
@@ -23,7 +23,6 @@ from gen6_bridge.isa.operands import (
     SourceRegion,
     float_bits,
 )
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.scanner import SourceToken, StatementTokens, blanked, place_in, scanned
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -14,7 +14,6 @@ from gen6_bridge.time import EuConfig
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison.triangle_sizes import Way
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, TEXEL, Frame, Picture, draw_frame, snap
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.machine import machine_named

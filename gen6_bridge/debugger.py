@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from gen6_bridge.program import EuProgram
 from gen6_bridge.time import EuConfig, Stretches, ThreadTraces, schedule
 from gen6_bridge.time.run import region_kind
 from gen6_bridge.unit import ExecutionUnit, RunFunctions, dispatched
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.dialogue import (
     DebugCommand,
     Dialogue,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -24,7 +24,6 @@ from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import Beside
 from pixelflow.simd.comparison.scorecard import standings_of
 from pixelflow.simd.configuration import Value, constants_of, leaves
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import LEAST_NEARNESS, NEAREST, TEXEL, DrawnFrame, Frame, Ground, Picture, ScreenTriangles
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.lanes import AUTO

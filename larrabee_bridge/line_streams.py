@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from larrabee_bridge.vpu.core_image import take_turns
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import LINE_BYTES, assemble_vector
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.words import ByteMemory
 
 

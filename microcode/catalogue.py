@@ -6,9 +6,8 @@ Tests, reports and programs iterate over `FLOATS`, `ORDERS` and `INTEGERS` inste
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
-
-from pixelflow.simd.dataclass import dataclass
 
 MANTISSA_BYTES = range(3, 7)
 """Sizes of float mantissas, in bytes with the leading bit; 3 is IEEE binary32."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Place
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.effects import effects

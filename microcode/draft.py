@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from types import CodeType, FrameType
@@ -28,7 +28,6 @@ from microcode.language import (
     data_bytes,
     shown,
 )
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, Place, must_be, nearest
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, InstructionSet
 from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS, WORD_BITS

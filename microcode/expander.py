@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -43,7 +44,6 @@ from microcode.language import (
 )
 from microcode.linker import link_faults
 from microcode.reader import STATEMENTS, Files, parse
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.declare import Flow
 from pixelflow.simd.isa.operands import Mem

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from microcode.places import LIBRARY
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.files import SOURCE, read_bytes
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.store import PROGRAM, store

@@ -6,13 +6,12 @@ import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from operator import add, and_, mul, or_, sub, truediv, xor
 from pathlib import Path
 from typing import Protocol
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import SOURCE, read_text
 from pixelflow.simd.isa.operands import Imm, Mem, RegisterOperand

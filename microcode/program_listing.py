@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Name, OperandSpec
 from pixelflow.simd.isa.program import AssembledProgram

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import isinf
 from pathlib import Path
@@ -24,7 +25,6 @@ from microcode.language import (
     read_source,
 )
 from microcode.places import EXAMPLES, LIBRARY
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, nearest
 from pixelflow.simd.isa.program import AssembledProgram, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -14,7 +14,6 @@ from pixelflow.config import ArrayConfig, NodeConfig
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Node
 from pixelflow.node.named_ranges import find_range
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, must_be
 from pixelflow.simd.files import shipped
 from pixelflow.simd.isa.operands import is_whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from pixelflow.config import NodeConfig
 from pixelflow.node import EnergyConfig, EnergyMeter, Node, Run, RunEnergy
 from pixelflow.node.energy import PROCESS, energy_text
 from pixelflow.observe.node_statistics import Collector
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, machine_time, number, share
 

@@ -6,7 +6,8 @@ A report prints the code in the line where the caveat applies; ``pixelflow about
 
 from __future__ import annotations
 
-from pixelflow.simd.dataclass import dataclass
+from dataclasses import dataclass
+
 from pixelflow.simd.errors import Fault, InputError, nearest
 
 

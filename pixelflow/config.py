@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from pixelflow.simd import configuration as schema
 from pixelflow.simd.configuration import ConfigFiles, Value, check_values, leaves, param, section
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, must_be, nearest
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 from pixelflow.simd.units import Standing

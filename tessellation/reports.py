@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ import numpy as np
 
 from pixelflow.caveats import coded
 from pixelflow.node import Run, guesses, set_in_vain, stage_figures
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.report import (
     Column,
     Json,

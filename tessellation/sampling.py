@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from math import comb
@@ -13,7 +13,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import Json, counted, number, plural, ranged
 from tessellation.picture import Camera, Standpoint, View

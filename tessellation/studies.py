@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
@@ -14,7 +14,6 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run, guesses, stages_of, words_of
 from pixelflow.simd.configuration import Value, leaves
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import FreeWork, free_lines, free_object
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, facts, number, percent
 from pixelflow.simd.units import Standing, whole_number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -27,7 +27,6 @@ from attila_bridge.scene import (
 )
 from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.evidence import Bench
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.observe import Bus, Carried, QueueFilled
 
 _FRAGMENT = "!!ARBfp1.0\nMOV result.color, fragment.color;\nEND"

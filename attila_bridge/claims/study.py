@@ -12,13 +12,13 @@ each unit reads lines that others have read too, until memory costs more than a 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from attila_bridge.claims.probes import AttilaBench, giants, probe, reading, texture
 from attila_bridge.claims.sections import texels_of
 from attila_bridge.run import SceneRun, run_scene
 from attila_bridge.time.config import CASE
 from pixelflow.evidence import Measured, Number
-from pixelflow.simd.dataclass import dataclass
 
 Printed = Mapping[str, Number]
 _SCREEN = 128

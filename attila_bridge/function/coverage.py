@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from attila_bridge.function.layout import TILE
 from attila_bridge.function.work import BatchWork
 from attila_bridge.scene import Primitive
-from pixelflow.simd.dataclass import dataclass
 
 # Assembly of triangles from vertices, and their rejection by the Clipper.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from attila_bridge.function.texture import UnitSampler
 from attila_bridge.function.work import TextureWork
 from attila_bridge.isa.operands import COMPONENTS, GROUP_LANES, RegisterBank
 from attila_bridge.scene import Compare, DrawState, Factor, StencilOperation
-from pixelflow.simd.dataclass import dataclass
 
 # Quads that share a place on the screen are executed one after the other, all others together.
 

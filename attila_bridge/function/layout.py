@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import count
 from typing import TypeVar
 
@@ -14,7 +15,6 @@ from attila_bridge.function.work import NONE, PAGE_BYTES, InstructionWork, Progr
 from attila_bridge.isa.declarations import ShaderDeclaration, destination_of, sources_of, unit_of
 from attila_bridge.isa.operands import RegisterBank, ShaderStage, register_id
 from attila_bridge.scene import AttilaScene
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.declare import Instruction
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,7 +22,6 @@ from attila_bridge.isa.operands import (
     row_of,
     shader_shape,
 )
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.lanes.native.plain import WIDE
 from pixelflow.simd.lanes.words import ByteMemory, LaneValues, WordsEngine

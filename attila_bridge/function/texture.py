@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from attila_bridge.function.work import PAGE_BYTES
 from attila_bridge.isa.execution import Lookup
 from attila_bridge.isa.operands import COMPONENTS, GROUP_LANES, INPUTS_OF_GROUP
 from attila_bridge.scene import SceneTexture, Wrap
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 
 # Footprint of a quad in a texture: the levels read, the number of samples and their axis.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum, IntFlag, auto
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from attila_bridge.function.coverage import Setup
 from attila_bridge.function.layout import OVER_TILE, SCAN_TILE
 from attila_bridge.function.work import NONE, BatchWork
-from pixelflow.simd.dataclass import dataclass
 
 BATCH = 4
 """Triangles of a batch."""

@@ -8,12 +8,11 @@ Masks of fragments have bit f for fragment f. End tokens, which boxes send, are 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
-
-from pixelflow.simd.dataclass import dataclass
 
 NONE = -1
 """A register, texture read or descent that does not exist."""

@@ -7,12 +7,12 @@ Latencies are those of the authors' public simulator; numbers of opcodes are inv
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
 
 from attila_bridge.isa.execution import ShaderExecution, TextureSampler
 from attila_bridge.isa.operands import DST, ShaderDestination, ShaderSource, ShaderStage, TextureOperand
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.declare import Declaration, Declares, Flow, Instruction, InstructionSet, Step
 from pixelflow.simd.isa.operands import Operand, OperandSpec
 from pixelflow.simd.lanes.algebra import Bit, Word

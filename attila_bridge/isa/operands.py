@@ -6,9 +6,9 @@ The public descriptions give no encoding of instructions; the fields here are in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.operands import NotThisKind, Operand, OperandKind, OperandSpec
 from pixelflow.simd.lanes.engine import Shape
 

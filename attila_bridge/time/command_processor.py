@@ -5,14 +5,13 @@ Geometry of a draw overlaps the fragments of the one before. The costs of regist
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from attila_bridge.function.work import PAGE_BYTES
 from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import CommandConfig
 from attila_bridge.time.gpu_box import NOTHING, GpuBox, GpuBoxSpec, GpuBoxState
 from attila_bridge.time.prepare import FRAGMENTS, VERTICES
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Cycle
 
 PHASES = ("Ready", "Draw", "EndGeometry", "EndFragment", "Clear", "MemoryWrite", "MemoryRead", "Swap")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TypeVar
 
 from pixelflow.simd.configuration import PresetValue, Value, check_values, leaves, param, section
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InputError, nearest
 from pixelflow.simd.units import Standing
 

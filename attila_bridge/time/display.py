@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import DisplayConfig
 from attila_bridge.time.gpu_box import NOTHING, GpuBox, GpuBoxSpec, GpuBoxState
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Cycle
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, cast
 
 from attila_bridge.statistics import Counts, counts_of
@@ -11,7 +11,6 @@ from attila_bridge.time.config import AttilaConfig
 from attila_bridge.time.prepare import FramePlan
 from pixelflow.simd.boxes import Box
 from pixelflow.simd.dashboard import QueueFill
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Cycle
 
 NOTHING, READS, BOTH = 0, 1, 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from attila_bridge.statistics import Counts
 from attila_bridge.time.config import HierarchicalConfig
@@ -11,7 +11,6 @@ from attila_bridge.time.gpu_box import GpuBox, GpuBoxSpec, GpuBoxState, Queues
 from attila_bridge.time.prepare import DrawPlan
 from attila_bridge.time.setup import LAST_STEP
 from pixelflow.simd.dashboard import QueueFill
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Cycle
 
 LAST_QUAD = -1

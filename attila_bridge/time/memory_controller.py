@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from attila_bridge.statistics import Counts
 from attila_bridge.time.caches import Transaction
 from attila_bridge.time.config import MemoryConfig
 from attila_bridge.time.gpu_box import BOTH, NOTHING, READS, GpuBox, GpuBoxSpec, GpuBoxState, Queues
 from pixelflow.simd.dashboard import QueueFill
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Cycle
 
 

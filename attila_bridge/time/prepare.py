@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import count
 from typing import TypeAlias
 
@@ -21,7 +22,6 @@ from attila_bridge.function.work import (
 )
 from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import AttilaConfig, CommandConfig
-from pixelflow.simd.dataclass import dataclass
 
 # Groups: four inputs that a shader executes together.
 

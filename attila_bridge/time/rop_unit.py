@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import deque
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from attila_bridge.statistics import Counts
 from attila_bridge.time.caches import Tags
@@ -12,7 +12,6 @@ from attila_bridge.time.config import RopConfig
 from attila_bridge.time.gpu_box import GpuBox, GpuBoxSpec, GpuBoxState
 from attila_bridge.time.prepare import DrawPlan
 from attila_bridge.time.rop_cache import COLOR_LEVELS, DEPTH_LEVELS, Levels, RopCache
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Cycle
 
 END = -1

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from attila_bridge.time.config import FifoConfig, SetupConfig, TraversingConfig
 from attila_bridge.time.gpu_box import GpuBox, GpuBoxState, Queues
 from attila_bridge.time.prepare import BatchPlan, DrawPlan
 from pixelflow.simd.dashboard import QueueFill
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Cycle
 
 LAST = -1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from attila_bridge.function.work import InstructionWork
 from attila_bridge.statistics import Counts, counts_of
@@ -11,7 +11,6 @@ from attila_bridge.time.config import ShadingConfig
 from attila_bridge.time.gpu_box import GpuBox, GpuBoxSpec, GpuBoxState, Queues
 from attila_bridge.time.prepare import FRAGMENTS, VERTICES, Group
 from pixelflow.simd.dashboard import QueueFill
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Cycle
 
 # Queues of groups within a shader: the window, where any ready group is next, and batches, which are in order.

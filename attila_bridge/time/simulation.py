@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from attila_bridge.function.layout import SCAN_TILE, TILE
 from attila_bridge.function.work import PAGE_BYTES, AttilaWork
@@ -15,7 +15,6 @@ from attila_bridge.time.netlist import Boxes, netlist
 from attila_bridge.time.prepare import Step, plan_frame
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.boxes import Clock, Sent
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.observe import Bus, Carried
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from attila_bridge.statistics import Counts
 from attila_bridge.time.caches import REMEMBERED, LineFill, Tags
 from attila_bridge.time.config import TexturingConfig
 from attila_bridge.time.gpu_box import GpuBox, GpuBoxState
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import DeadlockError
 from pixelflow.simd.units import Cycle
 

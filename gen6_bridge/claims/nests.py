@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from gen6_bridge.program import assemble_eu
 from gen6_bridge.unit import ExecutionUnit
-from pixelflow.simd.dataclass import dataclass
 
 _COMPARES = {
     "l": np.less,

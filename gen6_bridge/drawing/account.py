@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from gen6_bridge.drawing.shaders import ShadedVertices
 from gen6_bridge.program import EuProgram
 from gen6_bridge.time import EU_MHZ, CarriedStep, EuConfig, schedule
 from gen6_bridge.unit.messages import RENDER_CACHE
 from pixelflow.simd.configuration import Param, constants_of, named
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Bound, Frame, FreeWork, Ground, HowCounted, Work
 from pixelflow.simd.report import TimeSpan
 from pixelflow.simd.units import Constant, Standing

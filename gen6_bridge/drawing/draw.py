@@ -7,7 +7,7 @@ fragments are shaded at the end of the frame, turn by turn: in each turn the far
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 import numpy as np
@@ -38,7 +38,6 @@ from gen6_bridge.unit import ExecutionUnit, Request
 from gen6_bridge.unit.messages import RENDER_CACHE, SAMPLER, looked_at, texels
 from pixelflow.caveats import coded
 from pixelflow.simd.attendance import Telling
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import (
     Blend,
     Draw,

@@ -8,12 +8,12 @@ dispatched; those that are hidden or not covered are shaded, and masked when col
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gen6_bridge.drawing.shaders import PLANE_WORDS
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import (
     CENTRE,
     DIVISOR,

@@ -9,6 +9,7 @@ as in `pixelflow.simd.drawing.planes`. A pixel whose texel is too transparent is
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -20,7 +21,6 @@ from gen6_bridge.program import EuProgram, assemble_eu
 from gen6_bridge.time import CarriedStep, EuConfig, ThreadTraces
 from gen6_bridge.unit import ExecutionUnit
 from gen6_bridge.unit.messages import SAMPLER, Urb
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import COLOUR_STEPS
 from pixelflow.simd.drawing.mipmaps import NO_COORDINATE
 

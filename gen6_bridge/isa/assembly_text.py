@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gen6_bridge.isa.encoding import FLAG, JUMP_FIELDS, TARGETS_FIELDS, WordKind, read_field
 from gen6_bridge.isa.operands import (
@@ -21,7 +22,6 @@ from gen6_bridge.isa.operands import (
     Source,
     SourceRegion,
 )
-from pixelflow.simd.dataclass import dataclass
 
 CONDITIONS = ("", "e", "ne", "g", "ge", "l", "le", "r", "o", "u")
 """Condition modifiers, by code; 7 to 9 are r, o and u."""

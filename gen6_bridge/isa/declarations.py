@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import TypeVar
@@ -27,7 +27,6 @@ from gen6_bridge.isa.operands import (
     Source,
     SourceRegion,
 )
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InputError, InternalError, MachineFault
 from pixelflow.simd.isa.declare import Declaration, Declares, Flow, Instruction, InstructionSet, Step
 from pixelflow.simd.isa.encoding import EncodingError, Layout

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from gen6_bridge.isa.operands import (
@@ -23,7 +24,6 @@ from gen6_bridge.isa.operands import (
     SourceRegion,
     Targets,
 )
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.operands import NotThisKind, OperandKind
 
 INSTRUCTION_BITS = 128

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache, partial
 from typing import Generic
 
@@ -23,7 +24,6 @@ from gen6_bridge.isa.operands import (
     Source,
     SourceRegion,
 )
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.lanes.numbers import NumberAlgebra
@@ -324,7 +324,7 @@ class Execution(Channels[Word, Bit]):
         lanes: NumberAlgebra[Word, Bit],
         controls: Controls,
         span: Span,
-        arithmetic: FloatRules,
+        arithmetic: FloatRules = FloatRules(),
         sources: Sequence[Source] = (),
     ) -> None:
         super().__init__(lanes, controls, span)

@@ -7,10 +7,10 @@ sums in the accumulator are wide; most numbers are not.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Generic
 
 from gen6_bridge.isa.operands import EuType, float_bits
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.lanes.numbers import NumberAlgebra, Rounding
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import MachineFault
 
 # Types of elements: their codes, sizes and ranges, and which of them an instruction computes in.

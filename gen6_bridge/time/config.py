@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pixelflow.simd.configuration import leaves, param
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Standing
 
 EU_MHZ = 1350

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from gen6_bridge.isa.declarations import EuInstruction, EuUnit, eights
 from gen6_bridge.isa.operands import (
@@ -16,7 +17,6 @@ from gen6_bridge.isa.operands import (
     SourceRegion,
 )
 from gen6_bridge.time.config import EuConfig
-from pixelflow.simd.dataclass import dataclass
 
 MRF, ACCUMULATOR, FLAG, ADDRESS = 128, 160, 161, 162
 """Numbers of other registers than general ones; message registers are 128 to 151."""

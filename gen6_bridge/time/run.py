@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -21,7 +21,6 @@ from gen6_bridge.unit import GATES, LONGEST, ChannelCounts, ExecutionUnit, RunFu
 from gen6_bridge.unit.messages import TARGET_NAMES
 from pixelflow.caveats import coded, resting_on
 from pixelflow.simd.attendance import Attendance
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import (
     Column,

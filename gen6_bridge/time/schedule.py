@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from gen6_bridge.time.config import EuConfig
 from gen6_bridge.time.dependences import ACCUMULATOR, FLAG, EuDependences, dependences
 from gen6_bridge.unit import ExecutionUnit
 from gen6_bridge.unit.messages import TARGET_NAMES
-from pixelflow.simd.dataclass import dataclass
 
 # Instruction caches: one for each row of units, one for all; lines of 64 bytes; the least recently used is replaced.
 

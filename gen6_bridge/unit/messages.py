@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gen6_bridge.isa.operands import EuMessage
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Texture
 from pixelflow.simd.drawing.mipmaps import details, filtered, levels_at, trilinear
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from types import MappingProxyType
@@ -20,7 +20,6 @@ from larrabee_bridge.pipeline.schedule import FrameWork
 from larrabee_bridge.pipeline.work import measured_work, primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import Bench, NotMeasured, Number, Remark
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import counted

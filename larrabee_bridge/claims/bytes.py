@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from larrabee_bridge.claims.bench import CAMERAS, LARGE, LARGE_SHADOWED, Printed, SceneBench, even_mesh
 from larrabee_bridge.pipeline.bins import quads_of
@@ -20,7 +20,6 @@ from larrabee_bridge.pipeline.traffic import (
     immediate_traffic,
 )
 from pixelflow.evidence import Measured, Value
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Frame
 
 _SCREEN = (300, 200)

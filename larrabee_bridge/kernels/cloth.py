@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
 from larrabee_bridge.vpu.program import shipped
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.words import ByteMemory
 
 _FIRST = 4096

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -10,7 +12,6 @@ from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, shipped
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.words import ByteMemory
 
 _CHANNELS = 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa.operands import Conversion, Replication
 from larrabee_bridge.vpu.program import LINE_BYTES, MEMORY_BYTES, assemble_vector, shipped
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.words import ByteMemory
 
 # Loads that widen and replicate: the same program for every kind of memory operand, timed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from larrabee_bridge.vpu.isa.operands import WIDE_LANES
 from larrabee_bridge.vpu.issue import Costs
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from larrabee_bridge.vpu_run import finished
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.report import Column, Json, Part, Report, Table, fixed, percent
 
 # Runs of kernels with their cycles: threads alone on a core, taking turns on one, and spread over many cores.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -40,7 +40,6 @@ from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import check_values
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.engine import AUTO

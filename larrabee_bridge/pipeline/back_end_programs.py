@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
@@ -12,7 +13,6 @@ from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram, assemble_vector, shipped
 from larrabee_bridge.vpu_run import VpuRun, execute
 from pixelflow.simd import files as packaged
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import (
     SAMPLES,
     Blend,

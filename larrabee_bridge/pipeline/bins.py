@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import CENTRE, SAMPLES, SUBPIXELS, ScreenTriangles, spans_of
 from pixelflow.simd.errors import Fault, InputError
 

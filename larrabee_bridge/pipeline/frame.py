@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from larrabee_bridge.pipeline.work import primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.attendance import Telling
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Draw, Frame, Picture
 from pixelflow.simd.lanes.engine import AUTO
 

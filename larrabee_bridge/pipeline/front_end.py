@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
@@ -18,7 +18,6 @@ from larrabee_bridge.vpu.program import MEMORY_BYTES, VectorProgram, shipped
 from larrabee_bridge.vpu.rotation import RANGE
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from larrabee_bridge.vpu_run import execute
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, InternalError
 from pixelflow.simd.lanes.engine import AUTO

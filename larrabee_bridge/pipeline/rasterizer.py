@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,7 +16,6 @@ from larrabee_bridge.vpu.isa import LANES, VectorFamily, vector_share
 from larrabee_bridge.vpu.program import shipped
 from larrabee_bridge.vpu.rotation import RANGE
 from larrabee_bridge.vpu_run import VpuRun, execute
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.lanes.engine import AUTO

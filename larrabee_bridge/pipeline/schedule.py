@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from math import ceil
 
 import numpy as np
 
 from pixelflow.simd.configuration import check_values, param
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.units import Standing
 

@@ -8,14 +8,13 @@ to tiles alone.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from larrabee_bridge.vpu.program import LINE_BYTES
 from larrabee_bridge.vpu.ring import found_again
 from pixelflow.simd.configuration import check_values, param
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Texture
 from pixelflow.simd.drawing.mipmaps import details, filtered, levels_at, trilinear
 from pixelflow.simd.drawing.triangles import TEXEL

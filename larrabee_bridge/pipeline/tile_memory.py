@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from larrabee_bridge.vpu.program import LINE_BYTES, MEMORY_BYTES, VectorProgram
 from larrabee_bridge.vpu.ring import fewest_fibers
 from larrabee_bridge.vpu.rotation import DEALS_A_QUAD, RANGE, TAKES_A_QUAD
 from larrabee_bridge.vpu_run import execute
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import (
     CENTRE,
     DIVISOR,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from larrabee_bridge.pipeline.bins import QUAD, Quads, begins_of, distinct, quads_of
 from larrabee_bridge.vpu.ring import found_again, line_moves
 from pixelflow.simd.configuration import check_values, param
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import (
     CENTRE,
     FAR,

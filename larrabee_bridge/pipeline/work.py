@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 import numpy as np
@@ -12,7 +12,6 @@ from larrabee_bridge.pipeline.front_end import FrontEndResult
 from larrabee_bridge.pipeline.rasterizer import Rasterized
 from larrabee_bridge.pipeline.schedule import FrameWork, Schedule, ScheduleConfig, schedule
 from larrabee_bridge.vpu.program import LINE_BYTES
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
 

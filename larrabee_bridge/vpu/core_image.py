@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
@@ -15,7 +16,6 @@ from larrabee_bridge.vpu.issue import Costs
 from larrabee_bridge.vpu.notes import BasicBlocks, RunNote
 from larrabee_bridge.vpu.program import LINE_BYTES, MEMORY_BYTES, VectorProgram
 from larrabee_bridge.vpu.rotation import FUNCTIONS, turns_count
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.isa.operands import Target
 from pixelflow.simd.lanes.native.plain import Longs, Words, compiled, works_natively

@@ -7,6 +7,7 @@ share a core, misses and mispredictions are in `core_image.py` and `rotation.py`
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
@@ -18,7 +19,6 @@ from larrabee_bridge.vpu.isa.operands import Memory
 from larrabee_bridge.vpu.notes import BasicBlocks, RunNote
 from larrabee_bridge.vpu.program import Dependences, VectorProgram
 from larrabee_bridge.vpu.rotation import BRANCH, EITHER, EVICT, FAR, NEAR, SETS_FLAGS, STORE, TOUCHES, WHOLE
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.declare import Declaration, Instruction
 from pixelflow.simd.lanes.native.transducer import Transducer, Transition
 

@@ -6,6 +6,7 @@ Engines write notes and the models of time read them; a note has no values and n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from larrabee_bridge.vpu.isa import VectorFamily
 from larrabee_bridge.vpu.program import VectorProgram
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.operands import Target
 
 Step = tuple[int, tuple[int, ...]]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pixelflow.simd.configuration import check_values, param
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Standing
 
 # Reuse in least-recently-used caches, computed for whole arrays of accesses.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,6 @@ from larrabee_bridge.vpu.program import MEMORY_BYTES, TARGET, VectorProgram
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.caveats import coded, resting_on
 from pixelflow.simd.configuration import leaves
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, UsageError
 from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, largest, number, shares, verbatim
 

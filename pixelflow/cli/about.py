@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from microcode.places import LANGUAGE
@@ -20,7 +20,6 @@ from pixelflow.isa.declarations import COMPOSITION_START, ENABLE_STACK, INPUT_PO
 from pixelflow.isa.operands import COEFFICIENT_BITS
 from pixelflow.node.machine_drawing import machine_drawing
 from pixelflow.simd.configuration import leaves
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.machine import machine_named

@@ -15,7 +15,7 @@ import select
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -34,7 +34,6 @@ from pixelflow.node.replay import SavedRun
 from pixelflow.observe.dashboard_frame import DashboardState, drawing_of
 from pixelflow.observe.snapshot import Watch, snapshot
 from pixelflow.simd.dashboard import FrameDrawing, pipeline_drawing
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Json, Made, Report, number

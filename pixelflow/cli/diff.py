@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TypedDict, cast
 
@@ -32,7 +33,6 @@ from pixelflow.node.pe_map import REGISTERS, PeValue
 from pixelflow.node.pe_report import FLAGS
 from pixelflow.observe.node_statistics import SCHEMA as STATISTICS_SCHEMA
 from pixelflow.simd.arrays import parse_arrays
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.files import ARRAYS, REPORT, read_bytes, too_large
 from pixelflow.simd.report import Json, Part, Report, counted, number

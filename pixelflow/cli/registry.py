@@ -10,9 +10,8 @@ command lines for the end of its help, which the tests execute in order, in a fo
 from __future__ import annotations
 
 import importlib
+from dataclasses import dataclass
 from types import ModuleType
-
-from pixelflow.simd.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pkgutil import resolve_name
 
@@ -24,7 +25,6 @@ from pixelflow.config import NodeConfig, load_config
 from pixelflow.simd.commands import MachineDrawing
 from pixelflow.simd.comparison.grid import WRONG, GridPoint, grid_object, grid_parts
 from pixelflow.simd.comparison.triangle_sizes import SIZES, Drawer, sizes_drawn, sizes_report
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Frame
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.machine import commands_of_machines, machine_named

@@ -11,6 +11,7 @@ import itertools
 import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path, PurePath
@@ -24,7 +25,6 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.simd.configuration import Value, leaves
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, UsageError, format_error, nearest
 from pixelflow.simd.files import TABLE, locked, read_bytes
 from pixelflow.simd.report import Curves, Json, number, six_digits

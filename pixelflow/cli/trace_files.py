@@ -7,6 +7,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING
 
@@ -17,7 +18,6 @@ from pixelflow.isa.control import SEMAPHORES
 from pixelflow.observe import Bus
 from pixelflow.observe.node_tracer import NodeTracer
 from pixelflow.simd.configuration import Effective
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError, nearest
 from pixelflow.simd.trace import Selection, Trace, TraceClock, Tracer, Track, known_tracks, unknown_track
 from pixelflow.simd.trace.formats import FORMATS, PERFETTO, Format, format_of

@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from secrets import token_hex
 from typing import cast
@@ -29,7 +29,6 @@ from pixelflow.cli.screen import Progress, Screen
 from pixelflow.cli.watching import Watching, add_observer_options
 from pixelflow.config import load_effective
 from pixelflow.evidence import AnyPaper, Bench, CheckedClaim, Claim, ClaimClass, Verified, evidence_report, paper_of
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.machine import machine_named, machine_names
 from pixelflow.simd.report import Column, Report, Table, counted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from pixelflow.course.exercises import EXERCISES, Exercise, Mistake, Values
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.node.pe_report import position
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, SimulatorError, format_error, must_be, nearest
 from pixelflow.simd.report import Column, Fact, Part, Report, Shown, Table, counted, number, verbatim
 

@@ -8,7 +8,7 @@ costs to run it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from pixelflow.isa.control import CALL
 from pixelflow.isa.declarations import transfers_of
 from pixelflow.node import Node, Poke, Replay
 from pixelflow.observe import Blocked, Executed, Signalled, StageBegan, Taken, Waited
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.dialogue import RunSession, RunStop, SessionOutcome, StopMet
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.program import Code

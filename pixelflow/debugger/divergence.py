@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeGuard
 
 import numpy as np
@@ -15,7 +16,6 @@ from pixelflow.node import Replay
 from pixelflow.node.pe_map import PeValue
 from pixelflow.node.pe_report import json_value
 from pixelflow.observe import Executed
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.program import place, source_text
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, counted, cut, number, verbatim

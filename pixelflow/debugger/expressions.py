@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from pixelflow.isa import MemoryRange, Program, RangeForm
 from pixelflow.node import Node, Poke
 from pixelflow.node.named_ranges import bytes_of, find_range, numbers_of
 from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import counted
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -30,7 +30,6 @@ from pixelflow.isa.tas import Addressing
 from pixelflow.node import BlockAccess, Node
 from pixelflow.node.pe_report import position
 from pixelflow.observe import EnablesChanged, Executed, MemoryGiven, NodeRunView, RoutineLeft, RunBegan, TransferBegan
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import SimulatorError
 from pixelflow.simd.isa.effects import Effects, State, effects
 from pixelflow.simd.report import Fact, Report, counted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from pixelflow.node.pe_map import REGISTERS
 from pixelflow.node.pe_report import pe_columns
 from pixelflow.node.run.stream import Stream
 from pixelflow.observe import TRANSFER, Blocked, Executed, Signalled, StageBegan, Taken
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.dialogue import line
 from pixelflow.simd.isa.program import instruction_text, place, source_text
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, counted, cut, number

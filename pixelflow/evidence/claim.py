@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import cast
 
 from pixelflow.evidence.derivation import Derivation, Number, same
-from pixelflow.simd.dataclass import dataclass
 
 # Checks: a result that was computed, and how far it may be off. What is not held makes a verification fail.
 

@@ -12,9 +12,8 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
-
-from pixelflow.simd.dataclass import dataclass
 
 Number = int | float
 """A count, or a rate or share that is not a whole number."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
@@ -20,7 +20,6 @@ from pixelflow.evidence.claim import (
     RowVerdict,
 )
 from pixelflow.evidence.derivation import Number
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.machine import AnyMachine
 from pixelflow.simd.report import Json

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from pixelflow.evidence.claim import CellOf, CheckedClaim, Claim, ClaimClass, ClaimVerdict, Row, RowVerdict
 from pixelflow.evidence.derivation import Derivation, Number, figure_text
 from pixelflow.evidence.paper import Verified
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, table_object, verbatim
 
 _ROWS_OF_A_UNIT = 3

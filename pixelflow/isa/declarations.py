@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from itertools import chain
 
 from pixelflow.isa.hardware import CyclePlacement, misplaced, placements
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, Step
 from pixelflow.simd.isa.effects import Effects, State, agree_on_memory, agree_on_state, must_agree
 from pixelflow.simd.report import counted, plural

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import cast
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.declare import Declaration, Instruction, Step
 from pixelflow.simd.lanes.algebra import Algebra
 from pixelflow.simd.report import counted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
@@ -19,7 +19,6 @@ from pixelflow.node.run.clocked import Clocked
 from pixelflow.node.run.stream import OpenWait, Stream
 from pixelflow.node.run.supply import ProgramWords, words_of
 from pixelflow.observe import TRANSFER
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.report import Json, Report, Shown, Table, Timeline, TimeSpan, counted, overview, plain_table
 

@@ -7,6 +7,7 @@ with other values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import compress
 
 from pixelflow.caveats import coded, resting_on
@@ -18,7 +19,6 @@ from pixelflow.node.account import Run, UntimedRun
 from pixelflow.node.run.stalls import begins_with_read, ends_with_store
 from pixelflow.node.run.supply import WORD_BYTES, uses_of
 from pixelflow.simd.configuration import Effective, Param, Value, leaves
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.report import Json, Part, counted, number
 from pixelflow.simd.units import GUESSED, Standing
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from enum import Enum
 
 from pixelflow.caveats import coded
@@ -22,7 +22,6 @@ from pixelflow.node.account import Run
 from pixelflow.node.run.supply import words_of
 from pixelflow.observe import Accessed, Bus, Event, RunBegan, RunEnded
 from pixelflow.simd.configuration import check_values, leaves, param
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.report import Column, Fact, Json, Part, Report, Shown, Table, fixed, number
 from pixelflow.simd.units import Standing
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, overload
 
 from pixelflow.isa import Program
@@ -25,7 +25,6 @@ from pixelflow.node.run.score import AtOnce, Direct, From, Noting, Score, SideEf
 from pixelflow.node.run.stream import Stream
 from pixelflow.node.state import NodeState, by_one_thread, program_of
 from pixelflow.observe import Bus, RunBegan, RunEnded
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault, must_be
 from pixelflow.simd.units import Cycle
 

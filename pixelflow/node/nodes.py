@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
@@ -16,7 +17,6 @@ from pixelflow.node.run.clocked import Clocked, NodeBoxes, connect_network
 from pixelflow.node.run.stream import deadlock
 from pixelflow.node.texture_memory import GpMemory
 from pixelflow.simd.boxes import Clock, Netlist
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import DeadlockError, InputError, InternalError
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.units import Cycle

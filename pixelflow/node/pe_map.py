@@ -7,6 +7,7 @@ array to the greatest. The image has a pixel for each PE, black for the least va
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 
 from pixelflow.isa import MemoryRange, Program, RangeForm
 from pixelflow.node.named_ranges import numbers_of
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import Fact, Part, RasterImage, Report, Shown, number
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from pixelflow.isa import MemoryRange, RangeForm
 from pixelflow.node.named_ranges import numbers_of
 from pixelflow.node.node import Node
 from pixelflow.node.pe_map import REGISTERS, MapView, PeValue
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, verbatim
 

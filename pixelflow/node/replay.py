@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import UnionType
 from typing import Any
@@ -28,7 +28,6 @@ from pixelflow.node.run.semaphores import STREAMS
 from pixelflow.node.run.stream import Stream, Upcoming, ends_at, upcoming
 from pixelflow.node.saved_state import DAMAGED, has_kinds, is_like, pack, read_archive, trusted, write_archive
 from pixelflow.observe import Bus, Event, Executed, RunBegan, RunEnded
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, Fault, InputError, MachineFault, Place, SimulatorError
 from pixelflow.simd.files import ARRAYS, read_bytes
 from pixelflow.simd.lanes import AUTO

@@ -9,7 +9,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,6 @@ from pixelflow.node.transfer import Destination, Direction, Load, Return, Transf
 from pixelflow.simd.arrays import parse_arrays
 from pixelflow.simd.boxes import Sent
 from pixelflow.simd.configuration import shorten
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, InternalError, Place
 from pixelflow.simd.files import ARRAYS, OBJECT, read_bytes, replacing
 from pixelflow.simd.units import Snapshot

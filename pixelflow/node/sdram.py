@@ -7,6 +7,7 @@ import heapq
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,7 +17,6 @@ from pixelflow.node.sdram_checker import SdramChecker
 from pixelflow.node.sdram_commands import Access, CommandKind, SdramCommand, commands_of_rows, rows_of_commands
 from pixelflow.node.texture_addresses import AddressMap, Cell, needs_addresses
 from pixelflow.node.transfer import RoundAddresses
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.report import counted
 from pixelflow.simd.units import Cycle, Snapshot

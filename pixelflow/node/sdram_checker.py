@@ -7,12 +7,11 @@ clocks come from the configuration.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pixelflow.config import SdramConfig
 from pixelflow.node.sdram_commands import CommandKind, SdramCommand, commands_of_rows, rows_of_commands
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import counted
 from pixelflow.simd.units import Cycle, Snapshot

@@ -23,7 +23,7 @@ figure 12 linear bit 6 is the bank. From these and the sizes:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from itertools import zip_longest
@@ -33,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import SdramConfig
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, MachineFault
 
 WORD_BYTES = 4

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar, cast
 
@@ -33,7 +33,6 @@ from pixelflow.node.transfer import (
     Transfer,
     TransferCommand,
 )
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.lanes.engine import Engine
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 
 from pixelflow.isa.declarations import PORT_BYTES
 from pixelflow.isa.tas import Addressing
-from pixelflow.simd.dataclass import dataclass
 
 WAYS = (
     "texture memory to TASICs",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -28,7 +29,6 @@ from pixelflow.simd.dashboard import (
     title,
     utilisation,
 )
-from pixelflow.simd.dataclass import dataclass
 
 # The contents of a frame, as plain values, independent of a running machine.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pixelflow.simd import observe as core
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.observe import Event, ProgramView
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pixelflow.observe.node_events import (
     Accessed,
@@ -18,7 +19,6 @@ from pixelflow.observe.node_events import (
     Signalled,
     Taken,
 )
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.observe import Bus, Carried, Event, Executed, RoutineLeft, RunBegan, RunEnded, StageBegan, Waited
 from pixelflow.simd.report import Report, Shown, overview, plain_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from pixelflow.observe.node_events import (
     Accessed,
@@ -14,7 +14,6 @@ from pixelflow.observe.node_events import (
     Signalled,
     Taken,
 )
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.observe import Bus, Executed, RunBegan, RunEnded, Waited
 from pixelflow.simd.trace.trace_model import Category, FlowArrow, Label, Track, TrackKind
 from pixelflow.simd.trace.tracer import Spot, Tracer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pixelflow.observe.dashboard_frame import (
@@ -17,7 +17,6 @@ from pixelflow.observe.dashboard_frame import (
 )
 from pixelflow.observe.node_events import Accessed, EnablesChanged, NodeAccountView, NodeRunView, PathUsed, StreamView
 from pixelflow.simd.dashboard import BusyTrack, History, Utilisation
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.observe import Bus, Event, Executed, ProgramView, Progressed, RunBegan, RunEnded, Waited
 
 # The subscriber of a dashboard, for information that a run does not keep.

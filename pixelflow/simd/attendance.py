@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Thread
 from typing import Protocol, TypeVar
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import CycleLimitError
 
 _Found = TypeVar("_Found")

@@ -8,10 +8,9 @@ import random
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar, cast
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError, nearest
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.units import Cycle

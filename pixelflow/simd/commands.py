@@ -8,10 +8,8 @@ asked for. An entry point of the group ``pixelflow.commands`` names it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
-
-from pixelflow.simd.dataclass import dataclass
 
 if TYPE_CHECKING:
     from pixelflow.simd.report import Report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -10,7 +11,6 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Group
 from rich.text import Text
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.report import Report
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, SimulatorError, nearest
 from pixelflow.simd.report import Fact, Part, counted, cut
 

@@ -24,9 +24,8 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-
-from pixelflow.simd.dataclass import dataclass
 
 _DISTRIBUTION = "pixelflow-sim"
 _PROJECT = "pyproject.toml"

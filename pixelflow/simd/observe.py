@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
-
-from pixelflow.simd.dataclass import dataclass
 
 # Views of programs and of runs: the parts of them that watchers read. The real objects satisfy these.
 

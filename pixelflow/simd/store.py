@@ -20,11 +20,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.files import sources_of
 
 _Made = TypeVar("_Made")

@@ -13,11 +13,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import SimulatorError
 
 if TYPE_CHECKING:  # needed in a process with workers only: most runs have none

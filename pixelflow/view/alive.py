@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
@@ -13,7 +14,6 @@ from pixelflow.node import Node, stages_of
 from pixelflow.node.kernels import MACRO
 from pixelflow.node.replay import Recorder, SavedRun
 from pixelflow.simd.attendance import Telling
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Frame, Picture
 from pixelflow.simd.errors import Fault, InputError, SimulatorError
 from pixelflow.simd.machine import commands_of_machines, machine_named

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import PurePath
@@ -19,7 +20,6 @@ from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS, MapView
 from pixelflow.node.pe_report import RangeView, position
 from pixelflow.observe import Bus
 from pixelflow.observe.node_tracer import NodeTracer
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.report import Json

@@ -10,14 +10,13 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import PurePath
 from typing import Protocol
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import (
     Fault,
     InputError,

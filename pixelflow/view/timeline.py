@@ -8,12 +8,12 @@ themselves.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.report import Json
 from pixelflow.simd.trace.trace_model import WAITS, Counter, Label, Span, Spans, Trace, Track, TrackKind
 from pixelflow.view.server import Answer

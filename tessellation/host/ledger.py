@@ -7,14 +7,13 @@ the simulator.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import reduce
 from operator import add
 
 import numpy as np
 
 from pixelflow.config import ArrayConfig
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError
 from tessellation.host.session import PassResult
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, bytes_to_gps

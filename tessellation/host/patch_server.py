@@ -10,13 +10,13 @@ the assignment of modules to clients, and the places of results in GP memory, ar
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from microcode import Builder
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Machine, MachineRun
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, InternalError
 from tessellation.host.manager import PatchHandle, PatchManager
 from tessellation.host.session import PassBegins, Session

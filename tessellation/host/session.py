@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy as np
 from microcode import Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import AddressMap, Node, Run
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, InternalError
 from pixelflow.simd.report import counted, plural
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, emit_return, load, received

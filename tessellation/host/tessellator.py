@@ -7,7 +7,7 @@ import math
 import pickle
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,6 @@ from microcode import LIBRARY
 from pixelflow.caveats import coded
 from pixelflow.config import THESIS, NodeConfig, config_of
 from pixelflow.node import Node, Run, stages_of
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, must_be
 from pixelflow.simd.lanes import AUTO, choose
 from pixelflow.simd.report import (

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import sqrt
 from typing import Protocol
 
 from microcode import Builder, Imm, Mem, Register
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError
 from tessellation.microprogram.method import FloatLibrary
 from tessellation.microprogram.ports import Chance, Keeping

@@ -10,6 +10,7 @@ can be used while those of the next come; the database follows them (all of this
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
@@ -18,7 +19,6 @@ import numpy as np
 from microcode import Builder, Program
 from pixelflow.config import ArrayConfig
 from pixelflow.node import EMC_WIDTH, AddressMap, GpMemory, Node, Run
-from pixelflow.simd.dataclass import dataclass
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
 from tessellation.plan.mapping import Pass
 from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, RESULTS, MemoryMap

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from microcode import Builder, Mem
 from pixelflow.caveats import coded
 from pixelflow.config import NodeConfig
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import counted
 from tessellation.microprogram.gp_traffic import Returned

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from microcode import Builder, Mem, Program
 from microcode.kept import DECIDING, Included, kept_program
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Addressing
 from pixelflow.node import AddressMap, Cell
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.store import digest_of, key_of
 from tessellation.microprogram import ports, stage_code

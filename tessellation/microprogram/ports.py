@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from microcode import Builder, Mem, Program, Register
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT
-from pixelflow.simd.dataclass import dataclass
 from tessellation.plan.mapping import Pass, Placement
 from tessellation.plan.memory_map import AVAILABLE, FLOAT_BYTES, RESULTS, MemoryMap
 from tessellation.plan.schedule import SINGLE, Stage, StoredFormat

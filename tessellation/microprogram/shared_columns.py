@@ -23,11 +23,11 @@ The stall of the first transfer remains: any work to fill it would need its data
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import count
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.isa import INPUT_PORT, Addressing
-from pixelflow.simd.dataclass import dataclass
 from tessellation.microprogram import stage_code
 from tessellation.microprogram.method import FloatLibrary
 from tessellation.microprogram.ports import ADDRESS_PLACE, Chance, emit_cleared_ports, emit_copy, emit_copy_out

@@ -8,12 +8,12 @@ as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.config import ArrayConfig
 from pixelflow.node import figure9
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
 from tessellation.microprogram.method import FloatLibrary

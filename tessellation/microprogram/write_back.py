@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from microcode import Builder, Mem
 from pixelflow.config import THESIS, ArrayConfig
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError
 from tessellation.microprogram.gp_traffic import Returned
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, Chance, Keeping, emit_into_port

@@ -8,11 +8,11 @@ light and the conversion to integers are done here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import REACH, ScreenTriangles, snap
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.picture.camera import Standpoint, View, unit

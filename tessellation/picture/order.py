@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.attendance import Telling
-from pixelflow.simd.dataclass import dataclass
 
 if TYPE_CHECKING:
     from pixelflow.node import Node

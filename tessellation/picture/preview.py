@@ -7,9 +7,10 @@ pixel. Needs pillow (extra ``image``) only to write the PNG.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import FAR, NOTHING, SAMPLES, ScreenTriangles, edges_of, nearest, snap
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError
 from pixelflow.simd.report import RasterImage

@@ -8,12 +8,12 @@ sample of every k; otherwise the patch is stored as floats and takes a pass of s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from math import comb
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from tessellation.plan.mapping import BLOCK_SIDE, MAX_SAMPLES, MIN_SAMPLES
 from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap, MemoryUse
 from tessellation.surface.patch import Patch

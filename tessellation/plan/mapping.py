@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import ArrayConfig
 from pixelflow.node import EMC_HEIGHT, EMC_WIDTH
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import counted
 

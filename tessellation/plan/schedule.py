@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cache
 from itertools import accumulate
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from tessellation.plan.mapping import BLOCK_SIDE
 from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
 from tessellation.surface.patch import Patch

@@ -12,6 +12,7 @@ bytes at once, for no cycles; `gp_traffic.load` makes the node load them from GP
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
@@ -21,7 +22,6 @@ from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig, SdramConfig
 from pixelflow.node import EMC_WIDTH, AddressMap, Cell, Node, Texel
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.plan.memory_map import BATCH_BYTES
 

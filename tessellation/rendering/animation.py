@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,6 @@ from microcode import Builder, Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.configuration import Effective
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Frame, Picture, draw, draw_frame
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, facts, number, plural, share, verbatim
 from tessellation.host.session import GP_FLOPS, Session, TakenResults, operations

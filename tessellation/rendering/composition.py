@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from pixelflow.config import THESIS, ArrayConfig, NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import leaves
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Frame, Picture, State
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Json, Table, Timeline, TimeSpan, counted, number, percent, share

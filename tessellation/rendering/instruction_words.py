@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -12,7 +12,6 @@ from microcode import Builder, Mem, Program
 from pixelflow.caveats import coded
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import EMC_HEIGHT, EMC_WIDTH, Node, Run, stages_of
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import ScreenTriangles, doubled_areas
 from pixelflow.simd.files import shipped
 from pixelflow.simd.report import Json, counted

@@ -10,6 +10,7 @@ visible pixels are divided (`pixelflow.simd.drawing.planes`). Regions without su
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from microcode import Builder, Imm, Mem, PerRound, Program, Range, Register
 from pixelflow.simd import drawing
-from pixelflow.simd.dataclass import dataclass
 
 # Regions of the screen and their triangles: the work of the GPs before a picture is drawn.
 

@@ -8,7 +8,7 @@ linear colours, linear with textures, divided with textures, divided colours.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,6 @@ from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.simd import drawing
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.microprogram.ports import ARRIVED
 from tessellation.rendering.instructions import Region, regions

@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
 from typing import TypeVar
 
 from pixelflow.config import THESIS, CompositionConfig, NodeConfig
 from pixelflow.simd.boxes import Box, Clock, Netlist
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, InternalError, UsageError
 from pixelflow.simd.report import counted
 from pixelflow.simd.units import Cycle

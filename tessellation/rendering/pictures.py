@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pixelflow.config import NodeConfig
 from pixelflow.node import guesses, set_in_vain, stages_of
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Draw, Frame, Picture, ScreenTriangles, State, draw, draw_frame
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Json, Report, counted, facts, largest, machine_time, shares

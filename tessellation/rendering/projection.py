@@ -15,7 +15,7 @@ immediates, the same for all PEs. The order of operations and operands is invent
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -23,7 +23,6 @@ import numpy as np
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run, stages_of
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import REACH, SUBPIXELS
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.host.session import PassBegins, Session

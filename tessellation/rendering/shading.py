@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from microcode import Builder, Imm, Mem, Program, Range, Register
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT
 from pixelflow.node import Node, Run
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.files import shipped
 from tessellation.microprogram.ports import ARRIVED, FREE, emit_copy
 from tessellation.rendering.instructions import DIVISION_STAGE, emit_division

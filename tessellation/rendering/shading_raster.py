@@ -8,13 +8,13 @@ all PEs: a PE gets those of its neighbours by PixSwap, whether the triangle cove
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.node import Node, Run
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import COLOUR_FRACTION, DEPTH_FRACTION, DIVISOR, FAR, NUMERATORS, Planes, Quotients
 from tessellation.microprogram.ports import emit_copy
 from tessellation.rendering.instructions import COPY_STAGE, Region, signed_bytes

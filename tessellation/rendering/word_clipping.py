@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
@@ -11,7 +12,6 @@ from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
 from microcode import Builder, Imm, Mem, Program, Register
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, REACH
 from tessellation.microprogram.method import FloatLibrary
 from tessellation.microprogram.ports import emit_copy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -12,7 +12,6 @@ from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.config import ArrayConfig
 from pixelflow.isa import MEMORY_BYTES, OUTPUT_PORT
 from pixelflow.node import Node
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Edges, Planes
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.isa.encoding import WORD_BITS

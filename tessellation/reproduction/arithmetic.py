@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import log
 
 from pixelflow.config import THESIS
 from pixelflow.evidence import Basis, Check, Derivation, Digits, Measured, Number, Row, derived
 from pixelflow.node import Run
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Standing
 from tessellation.plan.schedule import Stage
 from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, row, spent, start_ups

@@ -6,8 +6,7 @@ Only reports and tests read this file; the machine counts what it executes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-from pixelflow.simd.dataclass import dataclass
+from dataclasses import dataclass
 
 ADDRESS_CYCLES = 12
 """Cycles to load one base address (table 3)."""

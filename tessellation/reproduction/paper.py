@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from pixelflow.config import THESIS
 from pixelflow.evidence import Check, Claim, Measured, Number, Paper, Row
-from pixelflow.simd.dataclass import dataclass
 from tessellation.reproduction import arithmetic, movement, results, whole_passes
 from tessellation.reproduction.bench import ThesisBench
 from tessellation.reproduction.layouts import LAYOUTS

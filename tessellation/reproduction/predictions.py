@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from microcode import assemble
@@ -17,7 +18,6 @@ from pixelflow.config import NodeConfig, SdramConfig
 from pixelflow.evidence import Derivation, Number, derived
 from pixelflow.isa import INPUT_PORT, Imm, Instruction, Mem, Program, takes_control
 from pixelflow.node import Run, cycles_of
-from pixelflow.simd.dataclass import dataclass
 from tessellation.microprogram.passes import copy_distances
 from tessellation.plan.memory_map import BATCH_BYTES, FLOAT_BYTES, fitting_map
 from tessellation.plan.schedule import Stage, batch_count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from math import comb
@@ -17,7 +17,6 @@ from pixelflow.config import THESIS
 from pixelflow.evidence import Check
 from pixelflow.isa import MEMORY_BYTES, Imm, Register
 from pixelflow.node import Node
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes import AUTO
 from tessellation.host.patch_server import PatchServer
 from tessellation.host.session import Session

@@ -5,10 +5,10 @@ Only reports and tests read this file: no published number is an input to the ma
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar, overload
 
 from pixelflow.evidence import Digits, Figure, Note, Quotation, Reason
-from pixelflow.simd.dataclass import dataclass
 
 # Notes on the thesis: contradictions, alternative readings, and decisions of this model. Contradictions quote both
 # places. Figures that nothing here derives are *unexplained*.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.configuration import KeyIndex
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import SCENE, read_text, shipped

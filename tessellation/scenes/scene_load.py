@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from tessellation.host.tessellator import Tessellation, tessellate, tessellate_kept

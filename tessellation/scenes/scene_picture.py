@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pixelflow.caveats import resting_on
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import side_object
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Frame, Ground, Picture, PictureDifference, draw_frame
 from pixelflow.simd.report import Json, Part, Report, counted, facts, largest, number, shares
 from pixelflow.simd.units import GUESSED

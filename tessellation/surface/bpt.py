@@ -20,7 +20,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import chain
 from pathlib import Path
@@ -28,7 +28,6 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import PATCHES, read_bytes, shipped
 from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table, plural

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import NamedTuple
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import RasterImage, Report, Shown, overview
 from tessellation.surface import topology

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 from math import comb
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.surface.trim_curves import DEFAULT_TOLERANCE, Trim, TrimPolygon, trim_polygon
 

@@ -6,9 +6,10 @@ machine computes with these. The rest is float64, whose error is about 2^-29 of 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from tessellation.surface.patch import Patch, trimmed
 from tessellation.surface.trim_curves import DEFAULT_TOLERANCE, parity
 

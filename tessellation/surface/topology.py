@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from tessellation.surface.patch import Patch
 
 

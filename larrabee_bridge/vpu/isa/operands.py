@@ -7,12 +7,11 @@ swizzled, ``[r1 + 64]{float16}{1to16}`` is read from memory, widened and replica
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import ClassVar, TypeAlias, TypeVar
 
 from microcode.language import Modified, Range, binary32, shown
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.operands import Imm, Mem, Operand, OperandKind, RegisterOperand
 
 LANES = 16

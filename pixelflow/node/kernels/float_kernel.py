@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial, reduce
 from operator import or_
@@ -10,7 +11,6 @@ from operator import or_
 from pixelflow.node.kernels import float_arithmetic as arithmetic
 from pixelflow.node.kernels import quick
 from pixelflow.node.kernels.vector import FLOAT_BYTES, LaneVector, Text
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.native.compiled_engine import Foreign
 
 # Numbers out of rows of bytes, and back: 64 lanes at a time, in four parts of 16.

@@ -7,12 +7,12 @@ on nothing else need not be executed: their rows are computed once and put in pl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.form import FormStep, Op, Part
 from pixelflow.simd.lanes.native.lowering import masks_read
 

@@ -8,14 +8,13 @@ the unfused code is executed on these 64 lanes, from a program passed to the fun
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from operator import or_
 
 from pixelflow.node.kernels import quick
 from pixelflow.node.kernels.float_kernel import LANES, Call, Kernel, gathered, spread
 from pixelflow.node.kernels.vector import FLOAT_BYTES, LaneVector, Text
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.form import Form, Part
 from pixelflow.simd.lanes.native.compiled_engine import Foreign
 from pixelflow.simd.lanes.native.dispatch import WALK

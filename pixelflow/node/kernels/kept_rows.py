@@ -7,14 +7,13 @@ part, only their bytes are kept, and vectors spread them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.node.kernels.float_kernel import LANES
 from pixelflow.node.kernels.folding import FoldedRow
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, Foreign
 
 _VECTOR = f"<{LANES} x i8>"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from weakref import WeakSet
 
@@ -23,7 +23,6 @@ from pixelflow.node.kernels.float_kernel import Call, Kernel, KernelOperation
 from pixelflow.node.kernels.folding import Following, folded
 from pixelflow.node.kernels.fusing import FusedItem, fused, pieces
 from pixelflow.node.kernels.kept_rows import Kept, Motion, Tiles, comparing, keep, keep_folded, keep_shared
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.operands import Mem
 from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.engine import RepeatedRows

@@ -10,12 +10,11 @@ the host flushes subnormal numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 
 from pixelflow.node.kernels.vector import LaneVector, VectorChoice
-from pixelflow.simd.dataclass import dataclass
 
 _SIGN = 1 << 31
 _ONE = 1 << 23

@@ -7,9 +7,7 @@ the elements; comparisons are of unsigned numbers and give a `VectorChoice`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
-
-from pixelflow.simd.dataclass import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)

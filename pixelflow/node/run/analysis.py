@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import ref
 
@@ -25,7 +25,6 @@ from pixelflow.node.run.straight_code import (
 )
 from pixelflow.node.run.supply import cycles_of, loops_of
 from pixelflow.simd.configuration import Value
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, InternalError, nearest
 
 _USES = (SIGNAL, WAIT)

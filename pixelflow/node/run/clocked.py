@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 from pixelflow.config import NodeConfig
@@ -21,7 +21,6 @@ from pixelflow.node.run.tasic_box import EmcPortsBox, EmcPortsSpec, PortTimes, T
 from pixelflow.node.transfer import Transfer
 from pixelflow.observe import TRANSFER, Bus, Carried, Progressed, TransferBegan
 from pixelflow.simd.boxes import AnyBox, Box, Clock, Netlist, Sent
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError, MachineFault, SimulatorError
 from pixelflow.simd.units import Cycle, Snapshot
 

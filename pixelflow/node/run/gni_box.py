@@ -8,14 +8,13 @@ work is not printed; everything here but the bandwidths is invented.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from pixelflow.config import NodeConfig
 from pixelflow.node.run.tasic_box import Collect, Grant, LoadPart, LoadRequest, Parcel
 from pixelflow.node.transfer import TransferCommand
 from pixelflow.observe import PathUsed
 from pixelflow.simd.boxes import Box, Item
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.units import Cycle
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,7 +20,6 @@ from pixelflow.node.pe_array import PeArray, influences, influences_of
 from pixelflow.node.run.straight_code import StraightCode
 from pixelflow.node.texture_unit import TextureAccess, TextureUnit
 from pixelflow.node.transfer import Transfer
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, MachineFault, Place
 from pixelflow.simd.lanes.engine import Meaning
 

@@ -9,7 +9,7 @@ differs, the run continues in full from there (`From`).
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pixelflow.isa import Instruction, Program
@@ -17,7 +17,6 @@ from pixelflow.isa.declarations import INPUT_PORT, OUTPUT_PORT
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.texture_unit import KeptRead, LastRound, Rereading, TextureState, TextureUnit
 from pixelflow.node.transfer import Transfer, TransferCommand
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.engine import Action, OnePiece, RepeatedRows, Repeats
 from pixelflow.simd.report import Shown

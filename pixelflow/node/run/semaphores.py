@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL, HALT, JMP, RET, SIGNAL, WAIT
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import MachineFault
 
 STREAMS = ("eigc", "tigc")

@@ -11,13 +11,12 @@ routine of straight code is straight code as well (`analysis.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT, PORT_BYTES, Family, Instruction, Unit
 from pixelflow.isa.control import CALL, MARK
 from pixelflow.node.run.stalls import Stalls
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.kinds import ByKind
 
 # Instructions of the EMC stream that are visible to the texture side: those that touch a local port or set a mark.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from enum import Enum
 from operator import mul
 from typing import NoReturn
@@ -35,7 +35,6 @@ from pixelflow.observe import (
     Taken,
     Waited,
 )
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError, MachineFault, SimulatorError
 from pixelflow.simd.report import counted
 from pixelflow.simd.units import Snapshot

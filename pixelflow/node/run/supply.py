@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pixelflow.config import ExtraConfig, NodeConfig
 from pixelflow.isa import Family, Instruction, Mem, Program, Register
 from pixelflow.isa.control import ENDL, LOOP, MARK
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.units import Snapshot
 

@@ -11,7 +11,7 @@ access is scheduled (:mod:`pixelflow.node.sdram`).
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from pixelflow.config import NodeConfig, SdramConfig
 from pixelflow.isa import Program
@@ -21,7 +21,6 @@ from pixelflow.node.sdram import SdramUse, access_pattern, equal_slot, needs_sch
 from pixelflow.node.transfer import Direction, Load, RoundAddresses, Transfer, TransferCommand
 from pixelflow.observe import Accessed
 from pixelflow.simd.boxes import Box
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.units import Cycle, Snapshot
 

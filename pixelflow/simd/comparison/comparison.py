@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
 from pixelflow.simd.comparison import scorecard
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import (
     EQUAL,
     Blend,

@@ -7,10 +7,10 @@ reason; nothing lists who draws what.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from pixelflow.simd.comparison.comparison import comparison_object
 from pixelflow.simd.comparison.scorecard import assumed_line, same_work
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Comparison, DrawnFrame
 from pixelflow.simd.report import Column, Curves, Illustration, Json, Part, Table, number, percent
 

@@ -7,10 +7,9 @@ Standings follow from that and from the constants, and are stored nowhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import (
     ALL_PARTS,
     Bound,

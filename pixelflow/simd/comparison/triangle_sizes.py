@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, pairwise
 from math import prod, sqrt
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from pixelflow.simd.comparison.comparison import Beside
 from pixelflow.simd.comparison.scorecard import assumed_line, standings_of
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing import Draw, DrawnFrame, Frame, covered_samples, places_of, spans_of
 from pixelflow.simd.report import (
     Column,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from functools import reduce
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing.triangles import FAR
 from pixelflow.simd.report import Json, TimeSpan, counted
 from pixelflow.simd.units import Constant, Standing

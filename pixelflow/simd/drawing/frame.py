@@ -11,13 +11,12 @@ y = x + 128, which is exact for 0 <= x <= 255 * 255.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from numbers import Integral
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing.triangles import REACH, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError
 

@@ -7,11 +7,10 @@ stencil and blending are the same for the reference and for machines whose hardw
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing.account import Picture
 from pixelflow.simd.drawing.frame import Blend, DepthTest, Draw, Frame, State, Stencil, StencilStep, StencilTest
 from pixelflow.simd.drawing.mipmaps import details, filtered, trilinear

@@ -8,9 +8,10 @@ is taken modulo 2^bits.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing.mipmaps import NO_COORDINATE
 from pixelflow.simd.drawing.triangles import CENTRE, NEAREST, SUBPIXELS, ScreenTriangles
 

@@ -9,10 +9,10 @@ floor(edge / 256) keeps every sign; that is the value here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
 
 _BATCH = 1 << 17

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
 from typing import Generic, Protocol, TypeVar
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InputError, InternalError, nearest
 from pixelflow.simd.isa.encoding import EncodingError, Layout, pack, place, unpack
 from pixelflow.simd.isa.operands import Imm, Mem, Name, Operand, OperandSpec, Target

@@ -8,9 +8,8 @@ invented; `place` proves for every declaration that no two fields overlap and th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.isa.operands import Operand, OperandSpec
 

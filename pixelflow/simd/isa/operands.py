@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 from operator import index
 from typing import Any, ClassVar, SupportsIndex, TypeGuard
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import must_be
 
 _MOST_TRIED = 3

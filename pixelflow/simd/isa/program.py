@@ -11,13 +11,12 @@ import json
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, NotRequired, Self, TypedDict
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import OBJECT, read_text, replacing
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet

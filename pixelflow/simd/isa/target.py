@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, InstructionSet
 from pixelflow.simd.isa.operands import Mem, Name, RegisterOperand, Target
 from pixelflow.simd.isa.program import AssembledProgram

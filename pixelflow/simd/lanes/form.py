@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import lru_cache, partial
 from typing import NamedTuple, cast
@@ -12,7 +13,6 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.engine import Meaning, Shape
 
 # The one recorded form of a meaning: typed steps without operands, for words of any size, interned.

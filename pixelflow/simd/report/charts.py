@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import printable
 from pixelflow.simd.report.model import Illustration, number
 

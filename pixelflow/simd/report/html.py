@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 
 from pixelflow import __version__
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import printable
 from pixelflow.simd.report.model import Fact, Heading, Json, Part, Report, Table
 from pixelflow.simd.report.text import cell_text

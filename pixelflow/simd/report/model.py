@@ -6,10 +6,9 @@ A report is made once, next to its subject; text, JSON, Markdown, HTML and a not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import printable
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"

@@ -6,11 +6,10 @@ import io
 from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import InputError, MissingPackageError
 from pixelflow.simd.report.model import Json, Report, Table
 

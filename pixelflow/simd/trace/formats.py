@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import IO
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.trace.kanata import FIRST_LINE, write_kanata
 from pixelflow.simd.trace.perfetto import write_perfetto
 from pixelflow.simd.trace.trace_model import Trace

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import count
 from typing import IO
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.trace.trace_model import (
     Category,
     FlowArrow,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 

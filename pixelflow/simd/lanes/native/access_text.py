@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.native.group_program import COUNTS, NOTHING
 from pixelflow.simd.lanes.native.word_text import DoubleArithmetic, GroupValue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from math import lcm
 from threading import RLock
@@ -13,7 +14,6 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.algebra import Algebra
 from pixelflow.simd.lanes.engine import Engine, Meaning, Numbered, Shape
 from pixelflow.simd.lanes.form import COORDINATES, Form, Interpreter, Op, Part, coordinate_bytes, places_of

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.engine import Shape
 from pixelflow.simd.lanes.form import FormStep, Op, Part, places_of
 from pixelflow.simd.lanes.words import LaneValues

@@ -11,12 +11,12 @@ import logging
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.native.group_program import NOTHING, GroupFrame, GroupProgram, most_words
 from pixelflow.simd.lanes.native.toolchain import CAREFUL, HASTY
 from pixelflow.simd.lanes.native.translate import CodeBuilder, Native, RunWord, Status, builder

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import lcm
 from typing import NamedTuple
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.engine import Meaning
 from pixelflow.simd.lanes.form import Form, FormStep, Op, Part, form_of, record
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
 from threading import Lock
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.native.access_text import MemoryAccesses
 from pixelflow.simd.lanes.native.group_program import (

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.native.group_program import Unsupported
 
