@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -11,7 +12,6 @@ from larrabee_bridge.vpu.isa import INSTRUCTIONS, NAMES
 from larrabee_bridge.vpu.isa.operands import BRACES
 from microcode.assembly import assemble
 from pixelflow.simd import files as packaged
-from pixelflow.simd.dataclass import dataclass
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.effects import State, effects
 from pixelflow.simd.isa.program import AssembledProgram
