@@ -8,8 +8,9 @@ all PEs: a PE gets those of its neighbours by PixSwap, whether the triangle cove
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,12 +119,12 @@ class RecordDrawing:
     def triangles(self, numbers: NDArray[np.int64]) -> None:
         """Emit triangles, in order."""
         for draw, index in self.shaded.places_of(numbers):
-            # What texels decide is control, which rounds cannot have.
+            # Rounds have no control, and texels are read by routines.
             for some in np.split(index, len(index)) if self.cuts(draw) else (index,):
                 self._together(draw, some)
 
     def _together(self, draw: DrawData, index: NDArray[np.int64]) -> None:
-        """Emit the edges of triangles of a draw, their depth tests, and the data kept of them."""
+        """Emit the edges of triangles of a draw, their depth tests, and the data kept."""
         rounds = self.builder.rounds(len(index))
         materials = [draw.materials[each] for each in index.tolist()]
         texture, divided = materials[0].texture, np.array([each.divided for each in materials])
@@ -144,7 +145,7 @@ class RecordDrawing:
             self._cut_out(draw, materials[0])
             rounds = self.builder.rounds(len(index))
         if apart:
-            _won(rounds)
+            _won(rounds.emit)
         rounds.emit("MARK", "depth")
         self.keep(rounds, draw, index)
         rounds.emit("MARK", "values")
@@ -159,7 +160,7 @@ class RecordDrawing:
             where = np.ones(len(index), bool)
             if place < self.plane:
                 where = ~same
-                _won(rounds, where)
+                _won(partial(rounds.emit, where=where))
                 self._edges(rounds, draw, index, place, where)
             self._colours(rounds, draw, index, place, divided, where)
             if texture is not None and not apart:
@@ -264,23 +265,22 @@ class RecordDrawing:
         texels.detail()
         texels.levels(material.texture)
         texels.addresses()
-        _won(builder)
+        _won(builder.emit)
         texels.read()
         texels.filtered((_ALPHA,))
         builder.mark(CUTOUT_STAGE)
-        _won(builder)
+        _won(builder.emit)
         builder.emit("LD", R, TEXEL[_ALPHA])
         builder.emit("CMP", R, Imm(draw.cutout))
         builder.emit("EANDC")
         builder.emit("STE", WON)
 
 
-def _won(to: Builder | RoundsDraft, where: Where = None) -> None:
+def _won(emit: Callable[..., None]) -> None:
     """Enable only the PEs in which the triangle is nearest."""
-    how = {} if where is None else {"where": where}
-    to.emit("LD", R, WON, **how)
-    to.emit("CMP", R, Imm(1), **how)
-    to.emit("EC", **how)
+    emit("LD", R, WON)
+    emit("CMP", R, Imm(1))
+    emit("EC")
 
 
 def _texture_planes(values: Interpolation) -> tuple[Planes | Quotients, int]:
