@@ -182,8 +182,8 @@ def _form_with(steps: tuple[tuple[object, ...], ...]) -> Form:
 
 
 def places_of(shape: Shape) -> dict[str, int]:
-    """Return the rows of state, past those of memory, that hold registers, flags and coordinates."""
-    named = (*shape.words, *shape.carries, *shape.masks, *COORDINATES)
+    """Return the rows of state, past those of memory, that hold registers, flags, coordinates and counters."""
+    named = (*shape.words, *shape.carries, *shape.masks, *COORDINATES, *shape.counters)
     return {name: shape.rows + index for index, name in enumerate(named)}
 
 
