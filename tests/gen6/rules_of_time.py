@@ -223,6 +223,8 @@ RULES = (
          {"steps": [[0], [0]]}, 4, {"threads": 1}, [[0], [1]]),
     Rule("a message that ends a thread ends first", f"{READ}; {ONE}", 4, "@0 to 2; the second begins then: @2 to 4",
          {"send_cycles": 5}, 7, {"threads": 1}, [[0], [1]]),
+    Rule("that message does not hold other threads", f"{READ}; {INVERSE}", 3, "@0 to 2; the other @1 to 3",
+         {"threads": 1}, 4, steps=[[0], [1]]),
     Rule("threads are dealt to units in turn", CHAIN, 20, "unit 0 has the first and the third: @0, @2, @16, @18 to 20",
          {"units": 3}, 18, {"units": 2}, [[0] * 2] * 3),
     Rule("as many threads run as are asked for", f"{CHAIN}; {CHAIN}", 20, "@0, @2, @16, @18 to 20", {"count": 1}, 18,
@@ -243,6 +245,12 @@ RULES = (
          f"{SIXTEEN.format(30, 1)}; {SIXTEEN.format(32, 2)}", 48,
          "@0, @2, @4; first @16; third @20, @24 to 28; second @28, as its last issue was @2; first @30, @46 to 48",
          {"priorities": [1, 0, 0]}, 46, {"three_source_cycles": 22}, [[0, 1, 2, 3], [4, 5], [6, 7, 8]]),
+    Rule("a front end that is held is no wait less", f"{CHAIN}; jmpi (1) 1; {READ.replace('g20', 'g24')}", 7,
+         "first @0, second @1; first again @2 to 4, as it issued in 0 and is before the third; third @3, second @5 to 7",
+         {"priorities": [0, 0, 1]}, 6, steps=[[1, 2], [2, 0], [0]]),
+    Rule("messages of units are served in the order of time", f"mov (8) m1<1>D 1D; {SAMPLE}; nop; {USE.format(20)}", 144,
+         "the second unit's @2, @142 to 144; the first one's waits for m1 until 16, and for the sampler until 18",
+         {"sampler_cycles": 100}, 104, {"units": 2}, [[0, 1], [2, 1, 3]]),
     # Instruction caches.
     Rule("a line of memory takes 200 cycles", "nop; nop; nop; nop", 208, "line at 200, @200 to @206, to 208",
          {"l2_miss_cycles": 100}, 108, {"caches": True}),
@@ -271,7 +279,9 @@ RULES = (
          "0 @200, 4 @400 on all four units; line 0 is there at 401, 402, 403, 404: the last @404 to 406",
          {"row": 1}, 404, {"caches": True, "units": 4, "row": 4}, [[0, 4, 0]] * 4),
     Rule("units of a row wait for the same line", LONG, 210, "0 at 200 for both: the second @200 to @208, to 210",
-         {"row": 1}, 202, {"caches": True, "units": 2}, [[0], [0, 1, 2, 3, 0]]),
+         {"l2_miss_cycles": 100}, 110, {"caches": True, "units": 2}, [[0], [0, 1, 2, 3, 0]]),
+    Rule("rows wait for the same line of memory, too", LONG, 210, "0 at 200 for both: the second @200 to @208, to 210",
+         {"l1_miss_cycles": 300}, 310, {"caches": True, "units": 2, "row": 1}, [[0], [0, 1, 2, 3, 0]]),
 )  # fmt: skip
 """Every rule and every value of the configuration that cycles depend on."""
 ONLY_BITS = {"fused", "flushes", "channels"}
