@@ -628,6 +628,20 @@ def committed(*sends: Send) -> Outputs:
     return arrivals(lambda boxes: boxes.commit, [*first, *sends], MANY)
 
 
+def blended(*blocks: int, apart: int = 8) -> Outputs:
+    """Outputs of a colour unit with a quad of each block, from 21 on; blocks 16 apart share a set."""
+    count = 16 * len(blocks)
+    draw = plan(blends=True, step_quads=[(at,) for at in range(0, count, 16)], blocks=list(blocks),
+        to_color=b"\x0f" * count, color_words=[7] * 4 * count)  # fmt: skip
+    quads = [(21 + apart * at, "quads", 16 * at, 4) for at in range(len(blocks))]
+    return arrivals(lambda boxes: boxes.color[0], [DRAW, *quads], draw, blocks=256)
+
+
+def asked(found: Outputs) -> list[tuple[int, bool]]:
+    """When transactions go to memory, and whether they write."""
+    return [(cycle, item[0]) for cycle, item in found["memory_request"]]
+
+
 def again() -> list[int]:
     """Cycles in which the arithmetic begins with two quads of one place."""
     sends = [DRAW, *stream("quads", (0, 16, -1), amount=4)]
@@ -694,6 +708,10 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("a result does not overtake another", overtaken, [43],
         "done in 35; the second, of 4 cycles, is refused in 23, 25, ... 31 and goes in 33; the end is decoded "
         "in 34, done in 38"),
+    ("a line is not read before it has been written", lambda: asked(blended(0, 16, 32, 48, 64, 0)),
+        [(72, True), (74, False), (90, True)],
+        "the fifth quad evicts it: read from 55, compressed from 63, sent in 71, a cycle on the bus; in 73 it is asked "
+        "for, not in 63, and the next line, evicted by that, is read"),
     ("a compressed line is read before it is written over", lambda: writes()[:2], [True, False],
         "the swap has stored 64 bytes; they are asked for, and do not come"),
     ("of a line written in part, touched pieces are stored", lambda: writes(UNCOMPRESSED), [True] * 5,

@@ -46,8 +46,8 @@ class Rule:
     threads: int = 1
     memory: Mapping[int, int] = field(default_factory=dict)
     """Words of the memory by address."""
-    requests: Sequence[tuple[int, int]] = ()
-    """Cycles of the texture unit and lines from memory: each thread executes the program, sends a request, and executes
+    requests: Sequence[tuple[int, ...]] = ()
+    """Cycles of the texture unit, lines from memory, and the line of the answer if any: each thread executes the program, sends a request, and executes
     the program again when its answer is there."""
     unit: tuple[int, int] = (100, 0)
     """Latency of the texture unit, and cycles of a switch of fibers."""
@@ -60,8 +60,6 @@ class Rule:
         """Return the cycles of a core whose threads take turns."""
         program = assemble_vector(self.source.replace("; ", "\n") + "\n")
         config = CoreConfig(**self.config)
-        if self.requests:
-            return self._with_requests(program, config, native)
         if self.quads:
             return self._with_queue(program, config, native)
         memory = ByteMemory(MEMORY)
@@ -73,6 +71,8 @@ class Rule:
         notes: list[RunNote] = []
         unit.run(notes.append, lines=True)
         note = RunNote.joined(notes)
+        if self.requests:
+            return self._with_requests(program, note, config, native)
         if self.works > 1:
             return self._repeated(program, note, config, native)
         return take_turns(program, note, config, native=native).cycles
@@ -86,15 +86,15 @@ class Rule:
         heads = [image.count(words, WorkTables([stretch]), native=native) for _ in range(self.works)]
         return int(heads[-1][at.END])
 
-    def _with_requests(self, program: VectorProgram, config: CoreConfig, native: bool) -> int:
+    def _with_requests(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
         image = CoreImage([program], config)
         table = np.zeros((len(self.requests), at.REQUEST), np.int64)
-        table[:, [at.R_BUSY, at.R_MISSES]], table[:, at.R_LINE] = self.requests, -1
+        table[:, [at.R_BUSY, at.R_MISSES, at.R_LINE]] = [(*each, -1)[:3] for each in self.requests]
         threads = np.zeros((len(self.requests), 2, at.STRETCH), np.int64)
-        threads[:, :, at.S_PAST], threads[:, :, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = 1, -1
+        threads[:, :, at.S_PAST], threads[:, :, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = note.starts[-1], -1
         threads[:, 0, at.S_ASK] = threads[:, 1, at.S_WAIT] = np.arange(len(threads))
         tables = WorkTables(list(threads), requests=table, unit=self.unit)
-        return int(image.count(np.zeros(1, np.uint32), tables, native=native)[at.END])
+        return int(image.count(np.ascontiguousarray(note.words, np.uint32), tables, native=native)[at.END])
 
     def _with_queue(self, program: VectorProgram, config: CoreConfig, native: bool) -> int:
         programs = [assemble_vector(text) for text in ("mov r1, 1\n", TAIL.replace("; ", "\n") + "\n")]
@@ -278,6 +278,9 @@ RULES = (
          requests=[(8, 0)]),
     Rule("texels come from memory like other lines", ASK, 445, "16 + 9 x 2 + 310 + 100 = @444",
          {"memory_line_cycles": 16}, 571, requests=[(8, 10)]),
+    Rule("an answer is read from the L2 slice", "load r1, [64]; add r1, 1", 452,
+         "load @0, sum @311; 312 + 15 + 8 + 100 = 435: load @435 + 15, sum @451, though the line was in the L1 cache",
+         {"l2_cycles": 30}, 482, REAL, requests=[(8, 0, 1)]),
     Rule("the next fiber begins after a switch", ASK, 18, "answered at 17", {"unit": (0, 30)}, 32, requests=[(1, 0)],
          unit=(0, 0)),
     Rule("a set-up thread waits for room in a queue", CHAIN, 95,

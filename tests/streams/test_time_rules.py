@@ -318,6 +318,11 @@ RULES = {
         "gni.mb_per_second=100": 63 - 4 + 512 * 32},
         given="array.modules=2",
     ),
+    "parcels of a full GP hold no others": Rule(
+        f"{WRITE}TAS_SetGp 12, 0, 1\nTAS_GpWrite 15, 0, 32", 63 + 22 + 255 * 44 + 1 + 4,
+        "as above with one buffer; a setting; the second GP's parcels come in between, 4 later",
+        {"gni.gp_buffers=2": 63 + 16 + 255 * 33 + 1 + 4}, given="array.modules=4 gni.gp_buffers=1",
+    ),
     "results beside a read share the pins": Rule(
         f"{ONE_PE}{BOTH}TAS_MemRdGp4 1, 1, 4, 28", 64,
         "TASICs in 7, pins in 8: a base to 12, 28 bytes to 40; two wires, 4, 14, four wires; the read ends in 56",
