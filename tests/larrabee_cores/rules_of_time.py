@@ -47,8 +47,8 @@ class Rule:
     memory: Mapping[int, int] = field(default_factory=dict)
     """Words of the memory by address."""
     requests: Sequence[tuple[int, ...]] = ()
-    """Cycles of the texture unit, lines from memory, and the line of the answer if any: each thread executes the program, sends a request, and executes
-    the program again when its answer is there."""
+    """Cycles of the texture unit, lines from memory, and the line of the answer if any: each thread executes the
+    program, sends a request, and executes the program again when its answer is there."""
     unit: tuple[int, int] = (100, 0)
     """Latency of the texture unit, and cycles of a switch of fibers."""
     works: int = 1
@@ -131,6 +131,7 @@ FREE = many(4, "vaddps v{0}, v20, v21")
 MAKE, USE, LAST, MORE = "vaddps v1, v2, v3", "vaddps v2, v1, v3", "vaddps v4, v5, v6", "vaddps v7, v8, v9"
 MIXED = f"{MAKE}; add r1, 1; {LAST}; add r2, 1"
 A, B, C = "vloadps v1, [0]", "vloadps v2, [4096]", "vloadps v3, [8192]"
+D, E = "vloadps v8, [12288]", "vloadps v7, [16384]"
 NEXT, FAR_LINE = "vloadps v2, [65536]", "vloadps v2, [131072]"
 STORE = "vstored [0], v1"
 SEND = f"{LAST}; vstored [131072], v1; {MORE}"
@@ -225,6 +226,10 @@ RULES = (
          {"source": f"{A}; {B}; {C}; {A}; {LAST}"}, 950,
          TWO_WAYS),
     Rule("the L2 slice too", f"{A}; {FAR_LINE}; {A}; {LAST}", 934, "3 x 311, @933", {"l2_bytes": 262144}, 639, ONE_WAY),
+    Rule("and each set of the L2 slice",
+         f"{A}; vloadps v8, [64]; {NEXT}; vloadps v7, [4160]; vloadps v6, [8256]; vloadps v8, [64]; {LAST}", 1572,
+         "5 x 311; 64 has left the L1 cache alone, 65536 shares a set with 0: 16, @1571", {"l2_cycles": 30}, 1587,
+         TWO_WAYS),
     Rule("the line that was used last stays", f"{A}; {B}; {A}; {C}; {A}; {LAST}", 936,
          "3 x 311 and two hits; first in, first out would be 951", {"source": f"{A}; {B}; {C}; {A}; {LAST}"}, 950,
          TWO_WAYS),
@@ -236,14 +241,35 @@ RULES = (
          "3 x 311 and two hits", {"ways": 1}, 1261, TWO_WAYS),
     Rule("an evicted line leaves first", f"{A}; {B}; vevict [4096]; {C}; {A}; {LAST}", 935,
          "3 x 311, vevict with B, A hits", {"source": f"{A}; {B}; {C}; {A}; {LAST}"}, 950, TWO_WAYS),
+    Rule("until then it is there", f"{A}; {B}; vevict [0]; {A}; {LAST}", 624, "2 x 311, A hits, @623",
+         {"memory_cycles": 100}, 224, TWO_WAYS),
+    Rule("one that is not there cannot be evicted", f"{A}; {B}; vevict [8192]; {A}; {B}; {LAST}", 625,
+         "2 x 311, both hit, @624", {"memory_cycles": 100}, 225, TWO_WAYS),
+    Rule("an evicted line leaves before the one used longest ago",
+         f"{A}; {B}; {C}; {D}; vevict [4096]; {E}; {A}; {C}; {D}; {LAST}", 1559, "5 x 311, three hit, @1558",
+         {"source": f"{A}; {B}; {C}; {D}; {E}; {A}; {C}; {D}; {LAST}"}, 1574, {**REAL, "ways": 4, "l1_bytes": 16384}),
     Rule("a prefetch brings a line into the L1 cache", f"vprefetch1 [64]; {LONG_WAIT}; load r8, [64]; {LAST}", 443,
          "@0, 45 products @1 to @441, load with the last one, @442",
          {"source": f"{LAST}; {LONG_WAIT}; load r8, [64]; {LAST}"}, 753, REAL),
+    Rule("the other one into the L2 slice, even if it is in the L1 cache",
+         f"{A}; {NEXT}; {A}; {FAR_LINE}; vprefetch2 [0]; {B}; {C}; {A}; {LAST}", 1573,
+         "0 has left the slice at 623, is asked for then, and leaves the L1 cache at 1245: 5 x 311, @622, @1556 + 15",
+         {"l2_cycles": 30}, 1588, TWO_WAYS),
+    Rule("where it is, it takes no place among the misses under way",
+         f"{A}; {LAST}; vprefetch2 [0]; vprefetch1 [64]; {MORE}", 314, "@0, @311 both, @312, @313",
+         {"source": f"{A}; {LAST}; vprefetch2 [4096]; vprefetch1 [64]; {MORE}"}, 623, {**REAL, "misses_under_way": 1}),
     Rule("the other one into the L2 slice", f"vprefetch2 [64]; {LONG_WAIT}; load r8, [64]; {LAST}", 458,
          "@441 + 15, @457", {"source": f"vprefetch1 [64]; {LONG_WAIT}; load r8, [64]; {LAST}"}, 443, REAL),
     Rule("lines under way keep their times in a set",
          f"vprefetch1 [0]; {WAIT}; vprefetch1 [8192]; load r8, [0]; load r7, [8192]; {LAST}", 453,
          "@141 asked for the second; loads @142 and, the first there at 310, @311; the other 141 + 310, @452",
+         {"memory_cycles": 400}, 553, TWO_WAYS),
+    Rule("a line under way that is asked for again keeps its time",
+         f"vprefetch1 [0]; {WAIT}; vprefetch1 [8192]; vprefetch1 [0]; load r8, [0]; {LAST}", 312,
+         "there at 310: @311", {"memory_cycles": 400}, 412, TWO_WAYS),
+    Rule("a line that is evicted on its way does, and the others",
+         f"vprefetch1 [0]; {WAIT}; vprefetch1 [8192]; vevict [8192]; load r8, [0]; {TAIL}; load r8, [8192]; {LAST}", 453,
+         "the first there at 310, products @311 to @401, the second there at 141 + 310, @452",
          {"memory_cycles": 400}, 553, TWO_WAYS),
     Rule("a load waits for the rest of that, and the L2 slice", f"vprefetch2 [0]; {A}; {USE}", 330,
          "in the slice at 310; load @1, v1 at 310 + 15 + 4, @329", {"memory_cycles": 100}, 130, REAL),
@@ -260,9 +286,24 @@ RULES = (
     Rule("a line that was only read leaves at once", f"{A}; {SEND}", 331, "v1 is there at 314, + 15, @330",
          {"source": f"{STORE}; {SEND}"}, 118,
          {**ONE_WAY, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("however often it was read", f"{A}; {A}; {SEND}", 332, "@311, v1 at 315, @315 + 15, @331",
+         {"l2_cycles": 30}, 347, {**ONE_WAY, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("memory takes one line after the other",
+         f"{STORE}; vstored [64], v1; vstored [131072], v1; vstored [131136], v1; vloadps v2, [512]; {LAST}", 513,
+         "@0 both, @1 both: 1 + 100, + 100, then 310, @512", {"write_line_cycles": 50}, 413,
+         {**ONE_WAY, "write_line_cycles": 100}),
     Rule("a store in the L1 cache marks the line, too", f"{A}; {STORE}; {SEND}", 417,
          "v1 is there at 314, @315 + 100, @416", {"write_line_cycles": 2}, 332,
          {**ONE_WAY, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("a line stored to twice is sent as well", f"{STORE}; {STORE}; {SEND}", 118, "@0 both + 15, @16 + 100, @117",
+         {"write_line_cycles": 2}, 33, {**ONE_WAY, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("of a set only the line that was stored to is sent",
+         f"{A}; {NEXT}; {STORE}; {SEND}; vstored [196608], v1; {MORE}", 741,
+         "2 x 311, @622, @623 + 100 as 0 leaves, @724 + 15 as 65536 leaves, @740", {"write_line_cycles": 200}, 841,
+         {**TWO_WAYS, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("a line that was stored to keeps its time", f"{PART}; vprefetch1 [8192]; load r8, [0]; {LAST}", 331,
+         "stored to @4, in the slice at 314, pushed out of the L1 cache: 314 + 15, @330", {"memory_cycles": 100}, 131,
+         ONE_WAY),
     Rule("instructions beyond their cache come from the L2 slice", STRAIGHT, 271, "135 + 9 lines x 15 + 1",
          {"code_bytes": 2048}, 135, SMALL_CODE),
     Rule("an instruction is 8 bytes", STRAIGHT, 271, "17 lines for sixteen places", {"instruction_bytes": 4}, 135,
