@@ -246,10 +246,10 @@ RULES = (
          "@0, @2, @4; first @16; third @20, @24 to 28; second @28, as its last issue was @2; first @30, @46 to 48",
          {"priorities": [1, 0, 0]}, 46, {"three_source_cycles": 22}, [[0, 1, 2, 3], [4, 5], [6, 7, 8]]),
     Rule("a front end that is held is no wait less", f"{CHAIN}; jmpi (1) 1; {READ.replace('g20', 'g24')}", 7,
-         "first @0, second @1; first again @2 to 4, as it issued in 0 and is before the third; third @3, second @5 to 7",
+         "first @0, second @1; first @2 to 4, as it issued in 0 and is before the third; third @3, second @5 to 7",
          {"priorities": [0, 0, 1]}, 6, steps=[[1, 2], [2, 0], [0]]),
-    Rule("messages of units are served in the order of time", f"mov (8) m1<1>D 1D; {SAMPLE}; nop; {USE.format(20)}", 144,
-         "the second unit's @2, @142 to 144; the first one's waits for m1 until 16, and for the sampler until 18",
+    Rule("messages of units are served in the order of time", f"mov (8) m1<1>D 1D; {SAMPLE}; nop; {USE.format(20)}",
+         144, "the second unit's @2, @142 to 144; the first one's waits for m1 until 16, and for the sampler until 18",
          {"sampler_cycles": 100}, 104, {"units": 2}, [[0, 1], [2, 1, 3]]),
     # Instruction caches.
     Rule("a line of memory takes 200 cycles", "nop; nop; nop; nop", 208, "line at 200, @200 to @206, to 208",
