@@ -27,6 +27,7 @@ from tests.attila.scripts import (
     COMMIT,
     DRAW,
     EVICTED,
+    FRAGMENT,
     FRAME,
     GROUP,
     MOV,
@@ -637,6 +638,23 @@ def blended(*blocks: int, apart: int = 8) -> Outputs:
     return arrivals(lambda boxes: boxes.color[0], [DRAW, *quads], draw, blocks=256)
 
 
+def compressed(kind: str) -> list[int]:
+    """Bytes sent to memory for a line, pushed out by four others, in which a quad of zeros alone was written."""
+    words = WORDS * 80
+    words[256:260] = [0] * 4
+    draw = plan(tests=True, blends=True, blocks=EVICTED.blocks, step_quads=EVICTED.step_quads, depth_words=words,
+        color_words=words, **dict.fromkeys(("to_depth", "to_color", "tested"), b"\x0f" * 80))  # fmt: skip
+    sends: list[Send] = [DRAW, *((21 + 60 * at, "quads", 16 * (4 - at), 4) for at in range(5))]
+    return [item[2] for _, item in arrivals(_rop(kind), sends, draw, blocks=128)["memory_request"]]
+
+
+def fills(*sends: Send) -> Mapping[str, int]:
+    """Fill of the fragment FIFO's queues, added up over the cycles."""
+    found: list[Any] = []
+    arrivals(lambda boxes: found.append(boxes.fifo) or boxes.fifo, [DRAW, *sends], plan())
+    return {name.partition("Queue")[0]: count for name, count in found[-1].state.counts.items() if count and "Occup" in name}
+
+
 def asked(found: Outputs) -> list[tuple[int, bool]]:
     """When transactions go to memory, and whether they write."""
     return [(cycle, item[0]) for cycle, item in found["memory_request"]]
@@ -708,6 +726,15 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("a result does not overtake another", overtaken, [43],
         "done in 35; the second, of 4 cycles, is refused in 23, 25, ... 31 and goes in 33; the end is decoded "
         "in 34, done in 38"),
+    ("quads wait in the queues of the FIFO",
+        lambda: fills(*_NOT_READY, (21, "quads", (0,), 4), (31, "depth_ready0", True),
+            (40, "interpolated", (0, [(0, 0)]), 4), (70, "output0", FRAGMENT, 4)),
+        {"RastStamp": 10, "IntStamp": 1, "ShadedStamp": 30},
+        "the depth unit takes it in 31; interpolated in 40, given to the shader in 41, back in 70, sent in 71"),
+    ("a vertex waits for others", lambda: fills((21, "vertex0", (0, (0, False, False))))["VertexInput"], 1001,
+        "it is the first: from 21 on, more than 1000"),
+    ("words of a line are those of its quads", lambda: (compressed("depth"), compressed("color")), ([64], [64]),
+        "the words of the quads before and after it take 256"),
     ("a line is not read before it has been written", lambda: asked(blended(0, 16, 32, 48, 64, 0)),
         [(72, True), (74, False), (90, True)],
         "the fifth quad evicts it: read from 55, compressed from 63, sent in 71, a cycle on the bus; in 73 it is asked "

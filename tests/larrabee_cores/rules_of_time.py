@@ -155,6 +155,8 @@ SMALL_CODE = {"caches": True, "code_bytes": 1024}
 """Two sets of eight lines: the nine even lines of `STRAIGHT` push one another out, the eight odd ones fit."""
 PAIRS = many(80, f"{MAKE}; add r2, 1")
 ASK = "mov r1, 1"
+READ_ANSWER = "load r1, [36992]; add r1, 1"
+"""The line is 578."""
 
 RULES = (
     # One thread: latencies and pairs.
@@ -331,9 +333,18 @@ RULES = (
          {"requests": [(8, 10)]}, 445, requests=[(8, 10), (8, 10)]),
     Rule("an answer waits for the unit and for its texels", ASK, 517, "16 + 400 + 100 = @516", {"unit": (200, 0)}, 617,
          requests=[(400, 1)]),
-    Rule("an answer is read from the L2 slice", "load r1, [64]; add r1, 1", 452,
+    Rule("an answer is read from the L2 slice", READ_ANSWER, 452,
          "load @0, sum @311; 312 + 15 + 8 + 100 = 435: load @435 + 15, sum @451, though the line was in the L1 cache",
-         {"l2_cycles": 30}, 482, REAL, requests=[(8, 0, 1)]),
+         {"l2_cycles": 30}, 482, REAL, requests=[(8, 0, 578)]),
+    Rule("other lines of its set stay in the L1 cache", READ_ANSWER, 437, "load @435, sum @436",
+         {"requests": [(8, 0, 578)]}, 452, REAL, requests=[(8, 0, 1090)]),
+    Rule("a line is on its way until the answer is there", READ_ANSWER, 853,
+         "sums @311, @312; answers at 435 and 335 + 400 + 100; loads @435, @835 until 835 + 15, sums @851, @852",
+         {"l2_cycles": 30}, 883, REAL, requests=[(8, 0), (400, 0, 578)]),
+    Rule("an answer may take the place of a line of the slice",
+         "load r1, [36992]; load r2, [r1 + 168064]", 951,
+         "@0, @312, answer at 436; from 623 on, 15, @640, which has left both", {"memory_cycles": 100}, 364, ONE_WAY,
+         requests=[(8, 0, 578)]),
     Rule("the next fiber begins after a switch", ASK, 18, "answered at 17", {"unit": (0, 30)}, 32, requests=[(1, 0)],
          unit=(0, 0)),
     Rule("a set-up thread waits for room in a queue", CHAIN, 95,
