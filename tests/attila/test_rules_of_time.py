@@ -612,6 +612,17 @@ def inputs(*sends: Send) -> list[int]:
     return cycles(arrivals(_FIFO, [DRAW, *sends], plan()), "input0")
 
 
+def fifo(ports: str, *sends: Send, early: bool = True) -> list[list[tuple[int, Any]]]:
+    """What the fragment FIFO sends at some ports."""
+    found = arrivals(_FIFO, [DRAW, *sends], plan(early=early))
+    return [found[port] for port in ports.split()]
+
+
+BACK: list[Send] = [(40, "output0", (1, 0, 1, ()), 4), (50, "output0", FRAGMENT, 4)]
+"""Quad 1, then quad 0."""
+SHADED = stream("interpolated", [(0, [(0, 0)]), (0, [(0, 1)]), (0, [(0, -1), (1, -1)])], amount=4)
+
+
 def interpolated() -> list[object]:
     """Quads that go to the interpolator together, every fourth cycle: two tiles of a scan tile in each of two ROPs."""
     draw = plan(fragment_inputs=16, blocks=[0, 1, 4, 5], rops=bytes((0, 0, 1, 1)), tested=b"\x0f" * 64)
@@ -629,13 +640,17 @@ def committed(*sends: Send) -> Outputs:
     return arrivals(lambda boxes: boxes.commit, [*first, *sends], MANY)
 
 
-def blended(*blocks: int, apart: int = 8) -> Outputs:
-    """Outputs of a colour unit with a quad of each block, from 21 on; blocks 16 apart share a set."""
+def blended(*blocks: int, apart: int = 8, answers: tuple[tuple[int, int], ...] = ()) -> Outputs:
+    """Outputs of a colour unit with a quad of each block, from 21 on; blocks 16 apart share a set.
+
+    ``answers`` have the cycles and bytes of what comes from memory.
+    """
     count = 16 * len(blocks)
     draw = plan(blends=True, step_quads=[(at,) for at in range(0, count, 16)], blocks=list(blocks),
         to_color=b"\x0f" * count, color_words=[7] * 4 * count)  # fmt: skip
-    quads = [(21 + apart * at, "quads", 16 * at, 4) for at in range(len(blocks))]
-    return arrivals(lambda boxes: boxes.color[0], [DRAW, *quads], draw, blocks=256)
+    sends: list[Send] = [(21 + apart * at, "quads", 16 * at, 4) for at in range(len(blocks))]
+    sends += [(at, "memory_data", (False, 0, size, 4, number)) for number, (at, size) in enumerate(answers)]
+    return arrivals(lambda boxes: boxes.color[0], [DRAW, *sends], draw, blocks=256)
 
 
 def compressed(kind: str) -> list[int]:
@@ -652,7 +667,8 @@ def fills(*sends: Send) -> Mapping[str, int]:
     """Fill of the fragment FIFO's queues, added up over the cycles."""
     found: list[Any] = []
     arrivals(lambda boxes: found.append(boxes.fifo) or boxes.fifo, [DRAW, *sends], plan())
-    return {name.partition("Queue")[0]: count for name, count in found[-1].state.counts.items() if count and "Occup" in name}
+    counts = found[-1].state.counts.items()
+    return {name.partition("Queue")[0]: count for name, count in counts if count and "Occup" in name}
 
 
 def asked(found: Outputs) -> list[tuple[int, bool]]:
@@ -739,6 +755,9 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         [(72, True), (74, False), (90, True)],
         "the fifth quad evicts it: read from 55, compressed from 63, sent in 71, a cycle on the bus; in 73 it is asked "
         "for, not in 63, and the next line, evicted by that, is read"),
+    ("a line of memory is read, decompressed and written", lambda: cycles(blended(0, 16, 32, 48, 64, 0,
+        answers=((100, 64),)), "alu_start")[4:], [75, 119],
+        "64 bytes a cycle on the bus: decompressed from 100, written from 108, its quad read in 116, begun in 117"),
     ("a compressed line is read before it is written over", lambda: writes()[:2], [True, False],
         "the swap has stored 64 bytes; they are asked for, and do not come"),
     ("of a line written in part, touched pieces are stored", lambda: writes(UNCOMPRESSED), [True] * 5,
@@ -754,6 +773,23 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "begun in 41, done in 43 and written in 44; then the second is read, and begun in 45"),
     ("the last vertex of a draw completes a group", lambda: inputs((21, "vertex0", (0, (0, False, True)))), [22],
         "it does not wait for three more, as one that is not the last does"),
+    ("shaded quads leave in order, the end last", lambda: fifo("color0 color1 ended", *SHADED, *BACK),
+        [[(52, 0), (53, 1), (54, -1)], [(52, -1)], [(55, 0)]],
+        "quad 0 is back in 50, sent in 51; the end of the other ROP too; a wire of 2 for the end of the draw"),
+    ("a shaded quad waits for the colour unit", lambda: fifo("color0", (12, "color_ready0", False),
+        (60, "color_ready0", True), *SHADED, *BACK)[0], [(61, 0), (62, 1), (63, -1)], "taken in 60"),
+    ("late tests come after the shaders", lambda: fifo("interpolation input0 depth0 color0 color1 ended",
+        (21, "quads", (0, 1), 8), (40, "interpolated", (0, [(0, 0), (0, 1)]), 8), *BACK, (60, "tested0", 0, 4),
+        (61, "tested0", 1, 4), (62, "tested0", -1, 4), (63, "tested1", -1, 4), early=False),
+        [[(23, (0, [(0, 0), (0, 1)]))], [(42, FRAGMENT), (43, (1, 0, 1, ()))], [(52, 0), (53, 1)],
+         [(62, 0), (63, 1), (64, -1)], [(65, -1)], [(66, 0)]], "each a cycle after it came, and a wire"),
+    ("shaded vertices leave four a cycle", lambda: [cycles({"": each}, "") for each in fifo("shaded0 shaded1 shaded3",
+        (21, "output0", (0, 0, -1, tuple((at, False, False) for at in range(4))), 4),
+        (21, "output1", (0, 0, -1, tuple((at, False, False) for at in (4, 5, 6, -1))), 4))],
+        [[33, 34], [33, 34], [33]], "sent in 22 and 23, a wire of 11; the fourth of the second group is none"),
+    ("the next draw's vertices wait for others again", lambda: fifo("input1",
+        *((21, f"vertex{at}", (0, (at, False, at == 3))) for at in range(4)), (30, "vertex0", (0, (4, False, False)))
+        )[0][0][0], 1023, "more than 1000 after the group in 21; a wire"),
     ("vertices go before quads", lambda: inputs((20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[:8])[:2], [22, 24],
         "groups of vertices in 21 and 22, the second to the other shader; the quad that came in 20 goes in 23"),
     ("the turn of interpolation changes with the scan tile", lambda: interpolated()[:3],
