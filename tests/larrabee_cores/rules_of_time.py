@@ -51,6 +51,8 @@ class Rule:
     program, sends a request, and executes the program again when its answer is there."""
     unit: tuple[int, int] = (100, 0)
     """Latency of the texture unit, and cycles of a switch of fibers."""
+    phases: Sequence[Sequence[int]] = ()
+    """Phases of the pieces of each thread, which execute the program."""
     works: int = 1
     """Pieces of work, each the whole program, of which the last is measured."""
     quads: int = 0
@@ -73,6 +75,8 @@ class Rule:
         note = RunNote.joined(notes)
         if self.requests:
             return self._with_requests(program, note, config, native)
+        if self.phases:
+            return self._in_phases(program, note, config, native)
         if self.works > 1:
             return self._repeated(program, note, config, native)
         return take_turns(program, note, config, native=native).cycles
@@ -96,6 +100,16 @@ class Rule:
         tables = WorkTables(list(threads), requests=table, unit=self.unit)
         return int(image.count(np.ascontiguousarray(note.words, np.uint32), tables, native=native)[at.END])
 
+    def _in_phases(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
+        threads = [np.full((len(each), at.STRETCH), -1) for each in self.phases]
+        for thread, phases in zip(threads, self.phases, strict=True):
+            thread[:, : at.S_PHASE], thread[:, at.S_PAST], thread[:, at.S_PHASE] = 0, note.starts[-1], phases
+        tables = WorkTables(threads, phases=np.bincount(np.concatenate(self.phases)))
+        image = CoreImage([program], config)
+        for thread in threads:
+            thread[:, at.S_BLOCKS] = image.blocks[0]
+        return int(image.count(np.ascontiguousarray(note.words, np.uint32), tables, native=native)[at.END])
+
     def _with_queue(self, program: VectorProgram, config: CoreConfig, native: bool) -> int:
         programs = [assemble_vector(text) for text in ("mov r1, 1\n", TAIL.replace("; ", "\n") + "\n")]
         marks = [{0: at.DEALS_A_QUAD}, {}, {0: at.TAKES_A_QUAD}]
@@ -116,7 +130,7 @@ class Rule:
         return replace(self, config={**self.config, **config}, cycles=self.then, **own)
 
 
-FIELDS = ("source", "threads", "works", "requests", "unit", "quads", "memory")
+FIELDS = ("source", "threads", "works", "phases", "requests", "unit", "quads", "memory")
 """Fields of a row that ``changed`` may replace."""
 
 
@@ -154,6 +168,7 @@ STRAIGHT = "; ".join(["add r1, 1"] * 135)
 SMALL_CODE = {"caches": True, "code_bytes": 1024}
 """Two sets of eight lines: the nine even lines of `STRAIGHT` push one another out, the eight odd ones fit."""
 PAIRS = many(80, f"{MAKE}; add r2, 1")
+PRODUCT = "imul r1, 3; add r1, 1"
 ASK = "mov r1, 1"
 READ_ANSWER = "load r1, [36992]; add r1, 1"
 """The line is 578."""
@@ -169,6 +184,10 @@ RULES = (
          {"load_op_cycles": 2}, 7),
     Rule("a scalar result is part of an address a cycle later", "mov r1, 64; load r2, [r1]", 3, "@0, 1 + 1: @2",
          {"address_cycles": 3}, 5),
+    Rule("a register that nothing wrote is part of one at once", f"load r2, [r3]; {LAST}", 2, "@0, @1",
+         {"source": f"mov r3, 0; load r2, [r3]; {LAST}"}, 4),
+    Rule("an instruction waits for addresses and for operands", f"{MAKE}; mov r3, 64; vaddps v2, v1, [r3]", 5,
+         "@0 both, v1 at 4: @4", {"vector_latency": 6}, 7),
     Rule("a scalar instruction issues with a vector one", MIXED, 3, "@0 both, @1 both, halt @2",
          {"dual_issue": False}, 5),
     Rule("two vector instructions do not pair", f"{MAKE}; {LAST}; {MORE}", 3, "@0, @1, @2",
@@ -208,6 +227,12 @@ RULES = (
          "four pairs of 2 cycles, for two lines; eight instructions",
          {"source": f"{LAST}; vstored [0], v12; {MORE}; {LAST}"},
          12, threads=4),
+    Rule("a phase begins when the one before has ended", PRODUCT, 22, "@0, @10; the second thread @11, @21",
+         {"phases": [[0], [0]]}, 12, phases=[[0], [1]]),
+    Rule("with all of its pieces", PRODUCT, 34, "@0, @1, @10, @11; @12, @22; second thread @23, @33",
+         {"phases": [[0, 0], [0, 0]]}, 24, phases=[[0, 0], [0, 1]]),
+    Rule("a phase without pieces is passed over", PRODUCT, 22, "@0, @10; the second thread @11, @21",
+         {"phases": [[0], [0]]}, 12, phases=[[0], [2]]),
     # Caches and memory.
     Rule("without caches every access hits", f"{A}; {LAST}", 2, "@0, @1", {"caches": True}, 312),
     Rule("a line of memory takes 300 and the ring both ways", f"{A}; {LAST}", 312, "@0, @311", {"memory_cycles": 100},
@@ -288,7 +313,7 @@ RULES = (
     Rule("a store waits for no line", f"{PART}; {LAST}", 6, "@0, @4, @5", {"stores_wait": True}, 316, REAL),
     Rule("a store of a whole line reads none", f"{STORE}; {LAST}", 17, "@0 + 15 for the place, @16",
          {"full_stores_read": True}, 312, {**REAL, "stores_wait": True}),
-    Rule("a store to two lines reads both", f"vstored [60], v1; {LAST}", 315, "2 held, 2 + 310 for the second line, @314",
+    Rule("a store to two lines reads both", f"vstored [60], v1; {LAST}", 315, "2 held, 2 + 310 for the second, @314",
          {"source": f"{STORE}; {LAST}"}, 17, {**REAL, "stores_wait": True}),
     Rule("a line that was stored to is sent to memory when it leaves", f"{STORE}; {SEND}", 33,
          "@0 + 15, @16 + 15, in which the first line is sent, @32", {"write_line_cycles": 100}, 118,
