@@ -168,6 +168,9 @@ STRAIGHT = "; ".join(["add r1, 1"] * 135)
 SMALL_CODE = {"caches": True, "code_bytes": 1024}
 """Two sets of eight lines: the nine even lines of `STRAIGHT` push one another out, the eight odd ones fit."""
 PAIRS = many(80, f"{MAKE}; add r2, 1")
+LEARNING = "mov r1, 3; again: cmp r1, r1; jz over; add r3, 1; over: sub r1, 1; jnz again"
+SEVERAL = ("mov r5, 64; mov r6, 0; mov r7, 116; again: load r4, [r5]; cmp r4, r6; jz over; add r3, 1; over: add r5, 4; "
+           "cmp r5, r7; jnz again")  # fmt: skip
 PRODUCT = "imul r1, 3; add r1, 1"
 ASK = "mov r1, 1"
 READ_ANSWER = "load r1, [36992]; add r1, 1"
@@ -216,6 +219,13 @@ RULES = (
     Rule("one other way does not change a prediction", NEST, 44,
          "inner jnz wrong at each of three exits, outer at one: 28 cycles of instructions and 4 x 4; with one bit two "
          "more, 52", {"mispredicted_cycles": 0}, 28),
+    Rule("a branch that was taken is predicted taken", LEARNING, 22,
+         "@0, cmp @1, jz @2 wrong, sub @7, jnz @8, four a round, jz right; the last jnz @16 + 5, halt @21",
+         {"mispredicted_cycles": 0}, 14),
+    Rule("counters have four states", SEVERAL, 111,
+         "first load @2; taken 4 times, 6 times not, 3 times taken: rounds of 6, or 7, and 4 more for wrong predictions: "
+         "the first, two each as it turns, and the end; halt @110", {"mispredicted_cycles": 0}, 87,
+         memory=dict.fromkeys(range(80, 104, 4), 1)),
     # Threads that take turns.
     Rule("ready threads take turns", f"{FREE}; {A}; {FREE}", 327,
          "loads @8 and @9 of one line, at 318; eight instructions in turns @319 to @326; if a thread went on as long "
