@@ -447,6 +447,20 @@ def _answers(client: str) -> Run:
     return run
 
 
+def _ask_in_turn(config: AttilaConfig) -> Outputs:
+    """Two reads of a colour unit and one of the streamer, of a channel each."""
+    color, fetch = (clients().index(each) for each in ("SU0::ColorWrite", "StreamerFetch"))
+    sends: list[Send] = [(30 + at, "SU0::ColorWrite_request", (False, 256 * at, 64, color, at)) for at in range(2)]
+    sends.append((31, "StreamerFetch_request", (False, 512, 64, fetch, 2)))
+    return arrivals(lambda boxes: boxes.memory, sends, plan(), config=config)
+
+
+def _narrow_write(config: AttilaConfig) -> Outputs:
+    """A write of a colour unit."""
+    request = (True, 0, 64, clients().index("SU0::ColorWrite"), 0)
+    return arrivals(lambda boxes: boxes.memory, [(30, "SU0::ColorWrite_request", request)], plan(), config=config)
+
+
 def _bus(key: str, client: str) -> Rule:
     return Rule(f"memory.{key}", 16, _answers(client), at(f"{client}_data"), [46, 47, 48, 49], [46, 50, 54, 58],
         "data from 40 to 43, the bus reserved in 44, sent in 45; one a cycle, or one in 4 over 16 bytes")  # fmt: skip
@@ -499,6 +513,11 @@ MEMORY = [
         "all are of channel 0"),
     _bus("fetch_bus", "StreamerFetch"),
     _bus("display_bus", "DAC"),
+    Rule("memory.color_bus", 16, _memory((30, WRITE, 0)), at("data"), [36], [39], "its data come in 30, or up to 33"),
+    Rule("memory.color_bus", 16, _ask_in_turn, at("StreamerFetch_data"), [48], [51],
+        "after two answers of the colour unit, sent in 45 and 46, or 49: answers of all clients go in one order"),
+    Rule("memory.color_bus", 16, _narrow_write, lambda found: found["SU0::ColorWrite_state"], [], [(31, 1), (33, 2)],
+        "while its bus is busy for 2 cycles more a client may only read"),
     _bus("depth_bus", "SU0::ZStencilTest"),
     Rule("memory.service_queue", 1, _memory((30, READ, 0), (31, READ, 64)), at("data"), [40, 44], [40, 56],
         "the place is kept until the answer has left its bus in 46: data to 43, reserved in 44, sent in 45"),
@@ -612,10 +631,28 @@ def inputs(*sends: Send) -> list[int]:
     return cycles(arrivals(_FIFO, [DRAW, *sends], plan()), "input0")
 
 
+def sent(pick: Callable[[Boxes], Any], ports: str, *sends: Send, **changes: object) -> list[list[tuple[int, Any]]]:
+    """What a box sends at some ports in a draw with changes."""
+    found = arrivals(pick, sends, plan(**changes))
+    return [found[port] for port in ports.split()]
+
+
 def fifo(ports: str, *sends: Send, early: bool = True) -> list[list[tuple[int, Any]]]:
     """What the fragment FIFO sends at some ports."""
-    found = arrivals(_FIFO, [DRAW, *sends], plan(early=early))
-    return [found[port] for port in ports.split()]
+    return sent(_FIFO, ports, DRAW, *sends, early=early)
+
+
+def groups(*steps: InstructionWork) -> list[tuple[int, int]]:
+    """When forty groups leave a shader, and their quads; one comes a cycle from 21 on."""
+    (found,) = sent(_SHADERS, "output", *_GROUPS, fragment_program=program(*steps))
+    return [(cycle, item[2]) for cycle, item in found]
+
+
+TICKETS: list[Send] = [(12 + at, "ticket0", 0) for at in range(3)]
+LOADER = lambda boxes: boxes.loader  # noqa: E731
+CACHE = lambda boxes: boxes.cache  # noqa: E731
+_VERTEX: list[Send] = [(21, "indices", (0, 0, 0, False, False)), (22, "indices", (0, 1, 1, False, False))]
+_LINE: Send = (41, "memory_data", (False, 0, 64, 1, 0))
 
 
 BACK: list[Send] = [(40, "output0", (1, 0, 1, ()), 4), (50, "output0", FRAGMENT, 4)]
@@ -730,6 +767,33 @@ def looked_up(maximum: int) -> list[int]:
 UNCOMPRESSED = PAPER.with_values({"color.compress": False})
 _ENDS: list[Send] = [(22, "indices", (0, 0, 1, True, True, 0)), (60, "shaded1", (0, (1, True, True)))]
 HELD: list[tuple[str, Callable[[], object], object, str]] = [
+    ("indices come in the order of memory", lambda: [
+        [(cycle, item[1:3]) for cycle, item in requests] + [(cycle, item[1]) for cycle, item in indices[::16]]
+        for requests, indices in [sent(lambda boxes: boxes.fetch, "memory_request indices", DRAW, *FREE,
+            (30, "memory_data", (False, 64, 64, 2, 1)), (40, "memory_data", (False, 60, 4, 2, 0)),
+            (100, "memory_data", (False, 128, 12, 2, 2)), indices=list(range(20)), index_bytes=4, index_address=60)]],
+        [[(13, (60, 4)), (14, (64, 64)), (15, (128, 12)), (41, 0), (57, 16)]],
+        "up to the next 64 bytes, in 12, 13, 14; what comes first is kept until 40: then an index a cycle, 17 of them"),
+    ("an index is a hit until its line is free", lambda: [(cycle, item[3:]) for cycle, item in sent(CACHE, "commit",
+        DRAW, *stream("indices", [(0, 7, 0, False), (0, 8, 1, False), (0, 7, 2, False)]), (30, "freed", ("left", 0)),
+        (31, "indices", (0, 7, 4, False)), (32, "freed", ("left", 2)), (33, "freed", ("kept", 2)),
+        (34, "indices", (0, 7, 5, True)))[0]],
+        [(22, (False, False, 0)), (23, (False, False, 1)), (24, (True, False, 0)), (32, (False, False, 2)),
+         (35, (True, True, 2))], "the first to use 7 has left, so it has another line, which is kept"),
+    ("a freed line is used last", lambda: [item[5] for _, item in sent(CACHE, "commit", DRAW, (20, "indices",
+        (0, 0, 0, False)), (21, "freed", ("left", 0)), (22, "freed", ("free", 0)), *stream("indices",
+        [(0, at, at, False) for at in range(1, 49)], 23))[0]][-2:], [47, 0], "48 lines, 1 to 47 before it"),
+    ("loaded vertices go to the ports in turn", lambda: sent(LOADER, "vertex0 vertex1 free", *_VERTEX,
+        (26, "indices", (0, 0, 2, True, False)), _LINE),
+        [[(44, (0, (0, False, False)))], [(45, (0, (1, False, False)))], [(27, 1), (44, 1), (45, 1)]],
+        "the line is written in 41; a request is free with each, in 26 that of a hit, which is not loaded"),
+    ("loaded vertices wait for the shaders", lambda: sent(LOADER, "vertex0 vertex1", (12, "ready", False),
+        (60, "ready", True), *_VERTEX, _LINE), [[(61, (0, (0, False, False)))], [(62, (0, (1, False, False)))]],
+        "sent in 60 and 61"),
+    ("an attribute may be in two lines", lambda: sent(LOADER, "memory_request vertex0", _VERTEX[0], _LINE,
+        (45, "memory_data", (False, 64, 64, 1, 1)), attributes=(AttributeWork(0, 56, 16, 16),)),
+        [[(24, (False, 0, 64, 1, 0)), (25, (False, 64, 64, 1, 1))], [(48, (0, (0, False, False)))]],
+        "bytes 56 to 71; the second comes in 45, 4 later than where one is enough"),
     ("a hit that ends a draw passes the shaders", lambda: cycles(committed(*_ENDS), "vertices"), [62, 72],
         "the first is sent in 51 and takes 11; the second in 61, though its vertex is shaded"),
     ("a line asked for again is kept", lambda: committed((52, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
@@ -739,6 +803,19 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "in 22, as the index before has it too; an entry with each vertex, in 51 and 52; the line after the last"),
     ("a line not asked for is free", lambda: committed((53, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
         [(52, ("left", 0)), (53, ("free", 0))], "in 53 it is too late"),
+    ("slots of groups are used again", lambda: groups(), [(31 + at, at) for at in range(40)],
+        "fetched in 21 + n, 10 cycles before it leaves; 32 slots"),
+    ("and begin at the first instruction", lambda: groups(MOV, InstructionWork(4, (), -1, -1, True))[-1], (110, 39),
+        "80 instructions from 21 on, one a cycle"),
+    ("a group continues after its texture read", lambda: sent(_SHADERS, "request0 output", *GROUP, *TICKETS,
+        (60, "result0", 0), fragment_program=_READS_TEXTURE), [[(23, (0, 0, 0, 0, 22))], [(71, FRAGMENT)]],
+        "decoded in 22; ready in 61, fetched then, decoded in 62, done in 66, sent in 67"),
+    ("groups continue as their texels come", lambda: [[item[2] for _, item in sent(_SHADERS, "output", *_GROUPS[:4],
+        *TICKETS, *stream("result0", (2, 0, 1), 60), fragment_program=_READS_TEXTURE)[0]]], [[2, 0, 1]],
+        "in the order of the texture unit"),
+    ("a texture read waits for a ticket", lambda: cycles({"": sent(_SHADERS, "request0", *_GROUPS[:3], TICKETS[0],
+        (50, "ticket0", 0), fragment_program=_READS_TEXTURE)[0]}, ""), [23, 52],
+        "the second is refused in 23, 25, ... 49, goes in 51"),
     ("a result does not overtake another", overtaken, [43],
         "done in 35; the second, of 4 cycles, is refused in 23, 25, ... 31 and goes in 33; the end is decoded "
         "in 34, done in 38"),
@@ -807,7 +884,8 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("an edge within 1e-12 of a fragment is on it", lambda: (inside(5e-13, 1), inside(-5e-13, 1), inside(5e-13, -1)),
         (True, True, False), "an edge that rises to the right owns what is on it, one that falls does not"),
     ("an edge further than 1e-12 is not", lambda: (inside(2e-12, -1), inside(-2e-12, 1)), (True, False), "by its sign"),
-    ("reads go before a second write", lambda: memory((30, WRITE, 0), (31, WRITE, 64), (32, READ, 128)), [36, 56, 66],
+    ("reads go before a second write", lambda: (memory((30, WRITE, 0), (31, WRITE, 64), (32, READ, 128)),
+        memory((30, WRITE, 0), (31, WRITE, 128), (32, READ, 64))), ([36, 56, 66], [36, 56, 66]),
         "one write is no run: the read starts 16 after it, in 46, and the write 14 after that"),
     ("an even and an odd page are open",
         lambda: memory((30, READ, 0), (31, READ, PAGE // 2), (32, READ, 64), (33, READ, PAGE)), [40, 60, 64, 84],
