@@ -223,7 +223,7 @@ RULES = (
          "@0, cmp @1, jz @2 wrong, sub @7, jnz @8, four a round, jz right; the last jnz @16 + 5, halt @21",
          {"mispredicted_cycles": 0}, 14),
     Rule("counters have four states", SEVERAL, 111,
-         "first load @2; taken 4 times, 6 times not, 3 times taken: rounds of 6, or 7, and 4 more for wrong predictions: "
+         "first load @2; taken 4 times, 6 not, 3 taken: rounds of 6, or 7, and 4 more for wrong predictions: "
          "the first, two each as it turns, and the end; halt @110", {"mispredicted_cycles": 0}, 87,
          memory=dict.fromkeys(range(80, 104, 4), 1)),
     # Threads that take turns.
