@@ -214,6 +214,7 @@ _VERTICES: list[Send] = [
 ]
 _VERTICES_BUSY = of(_FIFO, [DRAW, *_BUSY, *_VERTICES])
 _VERTICES_SHADED = of(_FIFO, [DRAW, *_VERTICES])
+_AFTER_A_QUAD = of(_FIFO, [DRAW, (20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[4:8]])
 _ALONE: list[Send] = [*_VERTICES[:4], (100, "vertex0", (0, (4, False, False)))]
 _WAITING = of(_FIFO, _ALONE, until=3000)
 _READS_TEXTURE = program(InstructionWork(2, (), 256, 0, False), MOV_END)
@@ -249,6 +250,8 @@ SHADERS = [
     Rule("fifo.shaded", 32, _SHADED, number("input0"), 128, 32, "every interpolated quad is shaded, none comes back"),
     Rule("fifo.shader_inputs", 8, _BLOCKED, number("interpolation"), 20, 18,
         "16 places of interpolated quads, and one more for each group that waits at the busy shader: 16 / 4, or 8 / 4"),
+    Rule("fifo.shader_batch", 4, _AFTER_A_QUAD, number("input0"), 2, 1,
+        "vertices go to the shader of the last quad; once 4 of its inputs are given and no quad is left, to the next"),
     Rule("fifo.vertex_inputs", 20, _VERTICES_BUSY, first("vertices_ready"), 32, 33,
         "four come a cycle from 21; 8 groups wait at two busy shaders up to 28, then 4, 8 and 12 vertices are "
         "held, in 31 "
@@ -420,11 +423,16 @@ ROPS = [
     Rule("depth.ways", 2, _EVICTION, number("memory_request"), 1, 3,
         "five lines of one set: one, or three, are evicted"),
     Rule("depth.compress", False, _EVICTION, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
-    Rule("color.compression", 3, _SWAP, at("states"), [80], [75], "8 cycles to compress, or 3"),
+    Rule("color.compression", 3, _SWAP, at("states"), [81], [76],
+        "told in 60, flushed from 61 on: accepted and read in 62 for 8 cycles, compressed for 8, or 3; sent in 78 and "
+        "done in 79, noticed in 80"),
     Rule("color.compress", False, _SWAP, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
-    Rule("memory.color_bus", 16, _SWAP, at("states"), [80], [83], "64 bytes hold the bus for 1 cycle, or 4"),
-    Rule("display.decompression", 2, _DISPLAY, at("ended"), [89], [153], "a cycle, or two, for each of 64 blocks"),
-    Rule("display.updated", 16, _DISPLAY, at("ended"), [89], [92], "64 states in 1 cycle, or 4"),
+    Rule("memory.color_bus", 16, _SWAP, at("states"), [81], [84], "64 bytes hold the bus for 1 cycle, or 4"),
+    Rule("display.decompression", 2, _DISPLAY, at("ended"), [91], [155],
+        "from 24 on, when the processor has passed the end of the copy on: a cycle, or two, for each of 64 blocks"),
+    Rule("display.updated", 16, _DISPLAY, at("ended"), [91], [92],
+        "64 states of each of two units are kept by 23, or 25, at 1024 a cycle from each, or 16"),
+    Rule("color.cleared", 8, _DISPLAY, at("ended"), [91], [94], "32 states of a unit are copied in 1 cycle, or 4"),
     Rule("display.queue", 16, _UNREAD, number("memory_request"), 32, 16,
         "blocks in the queue are asked for, none comes"),
 ]  # fmt: skip
@@ -660,10 +668,9 @@ BACK: list[Send] = [(40, "output0", (1, 0, 1, ()), 4), (50, "output0", FRAGMENT,
 SHADED = stream("interpolated", [(0, [(0, 0)]), (0, [(0, 1)]), (0, [(0, -1), (1, -1)])], amount=4)
 
 
-def interpolated() -> list[object]:
+def interpolated(*sends: Send) -> list[object]:
     """Quads that go to the interpolator together, every fourth cycle: two tiles of a scan tile in each of two ROPs."""
     draw = plan(fragment_inputs=16, blocks=[0, 1, 4, 5], rops=bytes((0, 0, 1, 1)), tested=b"\x0f" * 64)
-    sends = [*stream("tested0", (0, 1, 16, 17), amount=4), *stream("tested1", (32, 33, 48, 49), amount=4)]
     return [item[1] for _, item in arrivals(_FIFO, [DRAW, *sends], draw)["interpolation"]]
 
 
@@ -869,10 +876,15 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         )[0][0][0], 1023, "more than 1000 after the group in 21; a wire"),
     ("vertices go before quads", lambda: inputs((20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[:8])[:2], [22, 24],
         "groups of vertices in 21 and 22, the second to the other shader; the quad that came in 20 goes in 23"),
-    ("the turn of interpolation changes with the scan tile", lambda: interpolated()[:3],
-        [[(0, 0), (1, 32)], [(0, 1), (0, 16)], [(0, 17), (1, 33)]],
-        "in 22 there is one quad of each ROP, and the turn is the first's again; in 26 its tiles 0 and 1 go "
-        "together, as they are of one scan tile; in 30 it has one quad left"),
+    ("the turn of interpolation changes with the scan tile",
+        lambda: interpolated(*stream("tested0", (0, 1, 16, 17), amount=4),
+            *stream("tested1", (32, 33, 48, 49), amount=4))[:3],
+        [[(0, 0), (1, 32)], [(1, 33), (1, 48)], [(1, 49), (0, 1)]],
+        "in 22 there is one quad of each ROP, and none is left to take the turn from the second; in 26 its tiles 0 "
+        "and 1 go together, as they are of one scan tile; in 30 it has one quad left"),
+    ("the turn of interpolation stays where no quad is left",
+        lambda: interpolated((21, "tested1", 32, 4), (30, "tested0", 0, 4), (30, "tested1", 33, 4)),
+        [[(1, 32)], [(1, 33), (0, 0)]], "the second ROP's quad goes in 22 and leaves it the turn"),
     ("the first way of a search rotates", lambda: victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
         "0 to 3 are remembered; searches begin at 1 to 7 and 0: the first way past 3 from there, 4 up to a "
         "beginning of 4"),
