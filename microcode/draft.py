@@ -314,7 +314,7 @@ class MemoryLayout:
         self._data: list[tuple[DataBlock, str]] = []
 
     def copied(self) -> MemoryLayout:
-        """Return a layout of its own with the same content."""
+        """Return another layout with the same content."""
         other = copy(self)
         for name in ("_ranges", "_places", "_forms", "_taken", "_used", "_data"):
             setattr(other, name, copy(getattr(self, name)))
