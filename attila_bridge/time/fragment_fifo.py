@@ -62,7 +62,12 @@ _END = -1
 
 
 class FragmentFifo(GpuBox[FifoState]):
-    """Queues for each ROP, and the crossbar to the shaders, whose round over the ROPs ends at the first full shader."""
+    """Queues for each ROP, and the crossbar to the shaders, whose round over the ROPs ends at the first full shader.
+
+    Quads wait where the depth unit is not ready (`_pixels`), the interpolator has no room (`_interpolate`), the
+    shader's queue is full (`_shade_quads`), the shader is busy (`tick`), or the next unit is not ready (`_shaded_to`,
+    `_tested_to_color`).
+    """
 
     section, suffix, label = "fifo", "FFU", "FIFO"
     config: FifoConfig

@@ -214,7 +214,7 @@ def rays_and_a_triangle(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, figures, {"cycles": {"four threads": test.shared}})
 
 
-# Measures for claims about many cores: scaling, balance of bins.
+# Measures for claims about many cores: scaling (figure 9), balance of bins (figure 11).
 
 
 SCENES = ("herd", "fleet", "works", "anthill")
@@ -283,7 +283,7 @@ def _below(bench: SceneBench, primset: int) -> dict[str, float]:
 
 
 def scaling_of_cores(bench: SceneBench, printed: Printed) -> Measured:
-    """Schedule frames of composed scenes on 8 to 48 cores, with frames that overlap and alone."""
+    """Figure 9: schedule frames of composed scenes on 8 to 48 cores, with frames that overlap and alone."""
     below = _below(bench, PRIMSETS[0])
     overlapped = ", ".join(f"{name} {below[name]:.1%}" for name in scenes_of(bench))
     alone = _span([below[f"{name}, alone"] for name in scenes_of(bench)])

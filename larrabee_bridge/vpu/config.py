@@ -74,7 +74,7 @@ class CoreConfig:
         matters="caches", standing=Standing.INVENTED, low=1, high=16, moved=(16,))
     ways: int = param(8, "lines in each set of either cache", unit="lines", source="no source gives it",
         matters="caches", standing=Standing.INVENTED, allowed=(1, 2, 4, 8, 16), moved=(2, 16))
-    l2_cycles: int = param(15, "a thread waits for a line of the L2 slice", unit="cycles",
+    l2_cycles: int = param(15, "latency of the L2 slice: a thread waits for a line of it", unit="cycles",
         source="Intel, Xeon Phi tuning note: 15 to 30; a descendant",
         matters="caches", standing=Standing.INVENTED, low=1, high=1000, moved=(30,))
     memory_cycles: int = param(300, "wait of a thread for a line of memory, without the ring", unit="cycles",

@@ -1,8 +1,8 @@
 """Instructions of the linear expression evaluator: loads, compares and its coordinate registers.
 
-The LEE forms A*x + B*y + C in every PE, one byte a cycle, low byte first; with the start-up cycle a value of n bytes
-takes n + 1 cycles (fitted to table 4; the 700 GB/s of thesis 2.2.4 fit it too). The value is taken modulo 2^(8 n) in
-two's complement; precision and the behaviour on overflow are invented.
+The LEE forms A*x + B*y + C (`affine` of the lanes) in every PE, one byte a cycle, low byte first; with the start-up
+cycle a value of n bytes takes n + 1 cycles (fitted to table 4; the 700 GB/s of thesis 2.2.4 fit it too). The value is
+taken modulo 2^(8 n) in two's complement; precision and the behaviour on overflow are invented.
 """
 
 from __future__ import annotations

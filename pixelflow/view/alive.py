@@ -19,7 +19,17 @@ from pixelflow.simd.errors import Fault, InputError, SimulatorError
 from pixelflow.simd.machine import commands_of_machines, machine_named
 from pixelflow.simd.report import Json
 from pixelflow.simd.workers import HERE, WorkerPool
-from pixelflow.view.server import LONGEST, Answer, Field, Given, PageRequest, RealField, TextField, WholeField
+from pixelflow.view.server import (
+    LONGEST,
+    Answer,
+    Field,
+    Given,
+    Overtaken,
+    PageRequest,
+    RealField,
+    TextField,
+    WholeField,
+)
 from pixelflow.view.server import Telling as PageTelling
 from tessellation import (
     BUILT_IN,
@@ -58,6 +68,8 @@ class FrameOrder:
     machine: str
     view: View
     flat: bool
+    samples_a_pixel: int = 1
+    """1, or 4 where the machine antialiases."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +105,7 @@ class DrawnPatches:
     side: int
     """Samples along u and along v of a patch, as they were ordered."""
     samples: int
+    samples_a_pixel: int
     triangles: int
     notes: tuple[str, ...]
     """Contents of the cycles, work left out, and the source."""
@@ -116,6 +129,7 @@ class DrawnPatches:
             "host_seconds": dict(self.seconds),
             "side": self.side,
             "samples": self.samples,
+            "samples_a_pixel": self.samples_a_pixel,
             "triangles": self.triangles,
             "library": self.library,
             "engine": self.engine,
@@ -161,7 +175,7 @@ class FrameMaker:
         points, normals = (np.asarray(values, np.float64) for values in (mesh.points, mesh.normals))
         body = Body(self.name, points, normals, np.asarray(mesh.triangles, np.int64), flat=order.flat)
         view = order.view
-        frame = Frame(view.width, view.height, BACKGROUND, tuple(draws_of([body], view)))
+        frame = Frame(view.width, view.height, BACKGROUND, tuple(draws_of([body], view)), order.samples_a_pixel)
         ready = time.perf_counter()
         if order.machine == PIXELFLOW:
             picture, drawing, notes = _by_pixelflow(frame, progress, watch, self._workers)
@@ -175,6 +189,7 @@ class FrameMaker:
             drawing,
             order.samples,
             sum(each.samples**2 for each in found),
+            frame.samples,
             len(mesh.triangles),
             (*session.method.not_counted, *notes),
             session.library.name,
@@ -284,6 +299,7 @@ class DrawingRoom:
             "elevation": RealField(-90, 90, _VIEW.elevation),
             "zoom": RealField(0.1, 20, _VIEW.zoom),
             "flat": WholeField(0, 1, 0),
+            "antialias": WholeField(1, 4, 1),
         }
         return {
             "draw.offers": PageRequest(self._offers),
@@ -325,8 +341,14 @@ class DrawingRoom:
         return Answer({"model": DROPPED, "patches": len(file.patches), "notes": list(file.notes)})
 
     def _frame(self, given: Given) -> Answer:
-        made = self._maker(given).draw(_order_of(given), self._go_on)
-        return _picture(made)
+        order = _order_of(given)
+
+        def go_on(step: object, share: float | None = None) -> None:
+            if order.samples_a_pixel > 1 and given.overtaken.is_set():
+                raise Overtaken("the picture at rest is turned on")
+            self._go_on(step)
+
+        return _picture(self._maker(given).draw(order, go_on))
 
     def _record(self, given: Given) -> Answer:
         """Open a run in the explorer: pass 0 is the tessellation, N the drawing of region N."""
@@ -382,7 +404,10 @@ def _order_of(given: Given) -> FrameOrder:
     )
     chosen = None if library == _AUTO else library
     flat = bool(given.whole("flat"))
-    return FrameOrder(given.whole("samples"), given.text("schedule"), chosen, given.text("machine"), view, flat)
+    return FrameOrder(
+        given.whole("samples"), given.text("schedule"), chosen, given.text("machine"), view, flat,
+        given.whole("antialias"),
+    )  # fmt: skip
 
 
 def _picture(made: DrawnPatches) -> Answer:

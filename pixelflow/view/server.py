@@ -183,6 +183,8 @@ class Given:
     """The fields of a request, which have been checked."""
 
     values: Mapping[str, int | float | str]
+    overtaken: threading.Event = field(default_factory=threading.Event)
+    """Set when a later request has come of a kind of which only the latest counts."""
 
     def whole(self, name: str) -> int:
         """Return a whole number."""
@@ -208,6 +210,10 @@ class Answer:
         """Return the message, with ``id`` or ``tell`` added to its head."""
         head = json.dumps({**self.head, **about}, allow_nan=False, separators=(",", ":")).encode()
         return len(head).to_bytes(4, "little") + head + self.body
+
+
+class Overtaken(SimulatorError):
+    """Work that was given up as a later request has taken its place."""
 
 
 Telling = Callable[[str, Answer], None]
@@ -297,6 +303,8 @@ class Job:
     work: Callable[[], None]
     superseded: Callable[[], None]
     key: str | None = None
+    overtaken: threading.Event = field(default_factory=threading.Event)
+    """Set where one of that key comes while this one is being done."""
 
 
 class Worker:
@@ -306,6 +314,7 @@ class Worker:
         """``idle`` is called between jobs, until it returns that there is no more to do."""
         self._idle = idle
         self._jobs: list[Job] = []
+        self._present: Job | None = None
         self._closed = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._go_on, name=name, daemon=True)
@@ -317,6 +326,8 @@ class Worker:
             if self._closed:
                 return
             replaced = [each for each in self._jobs if job.key is not None and each.key == job.key]
+            if self._present is not None and job.key is not None and self._present.key == job.key:
+                self._present.overtaken.set()
             self._jobs = [each for each in self._jobs if each not in replaced] + [job]
             self._changed.notify()
         for each in replaced:
@@ -345,7 +356,7 @@ class Worker:
                     self._changed.wait()
                 if self._closed:
                     return
-                job = self._jobs.pop(0) if self._jobs else None
+                job = self._present = self._jobs.pop(0) if self._jobs else None
             if job is not None:
                 job.work()
                 busy = self._idle is not None
@@ -406,7 +417,7 @@ class Desk:
             reply(_failed(InputError(Fault("too many requests wait for an answer"))).encoded(id=number))
             return
         superseded = partial(_supersede, number, reply)
-        worker.put(Job(work, superseded, name if request.latest else None))
+        worker.put(Job(work, superseded, name if request.latest else None, given.overtaken))
 
     def close(self) -> None:
         """End all threads."""
@@ -471,6 +482,8 @@ def _answer(work: Callable[[], Answer], number: int, reply: Sending) -> None:
     """Do what was asked, and reply; a defect of the simulator is reported in the page and in the log."""
     try:
         message = work().encoded(id=number)
+    except Overtaken:
+        message = Answer({"superseded": True}).encoded(id=number)
     except SimulatorError as error:
         message = _failed(error).encoded(id=number)
     except Exception as error:  # the page continues

@@ -7,6 +7,7 @@ themselves.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,6 +90,8 @@ class CounterLevels:
     unit: str
     cycles: NDArray[np.int64]
     values: NDArray[np.int64]
+    parts: tuple[CounterLevels, ...] = ()
+    """The counters whose sum it is."""
 
     @cached_property
     def most(self) -> int:
@@ -127,13 +130,20 @@ class Levels:
         depths = np.fromiter((_depth(label) for label in trace.labels[:count]), np.int64, count)
         self.rows: list[SpanLevels | CounterLevels] = []
         """From top to bottom."""
+        enabled: list[CounterLevels] = []
         for track in trace.tracks:
             if track.kind is TrackKind.RUNS:
                 continue
             if track in trace.spans:
                 self.rows += _span_rows(track, trace.spans[track], waits, depths)
+                continue
+            row = _counter_row(track, trace.counters[track])
+            if track.kind is TrackKind.ENABLED:
+                enabled.append(row)
             else:
-                self.rows.append(_counter_row(track, trace.counters[track]))
+                self.rows.append(row)
+        if enabled:
+            self.rows.append(_added(enabled, "enabled PEs"))
 
     def row(self, number: int) -> SpanLevels | CounterLevels | None:
         """Return a row by its number, None where there is none."""
@@ -174,6 +184,14 @@ def _counter_row(track: Track, counter: Counter) -> CounterLevels:
     return CounterLevels(
         track.name, counter.unit, np.array(counter.cycles, np.int64), np.array(counter.values, np.int64)
     )
+
+
+def _added(rows: Sequence[CounterLevels], name: str) -> CounterLevels:
+    """Return the sum of counters, those of the modules, as one row."""
+    cycles = np.unique(np.concatenate([row.cycles for row in rows]))
+    edges = np.append(cycles, cycles[-1:] + 1).astype(np.float64)
+    values = np.sum([row.extremes(edges)[1] for row in rows], axis=0)
+    return CounterLevels(name, rows[0].unit, cycles, values, tuple(rows))
 
 
 def _sums(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -241,7 +259,8 @@ def place_answer(levels: Levels, number: int, cycle: int) -> Answer:
     """Return what a row shows in a cycle."""
     row = levels.row(number)
     if isinstance(row, CounterLevels):
-        return Answer({"track": row.track, "cycle": cycle, "name": f"{row.at(cycle):,} {row.unit}", "args": []})
+        parts: list[Json] = [[part.track, f"{part.at(cycle):,}"] for part in row.parts]
+        return Answer({"track": row.track, "cycle": cycle, "name": f"{row.at(cycle):,} {row.unit}", "args": parts})
     at = None if row is None else row.at(cycle)
     if row is None or at is None:
         return Answer({"track": row.track if row else "", "cycle": cycle, "name": "", "args": []})

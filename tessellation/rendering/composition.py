@@ -285,9 +285,8 @@ class _Drawing:
         loaded += [records.loaded(node, shades=True) for node in self.shaders if roles.shaders]
         picture = Picture.empty(frame.width, frame.height)
         for number, region in enumerate(records.regions):
-            if progress is not None and region.left == 0:
-                last = min(region.top + instructions.REGION_HEIGHT, frame.height) - 1
-                progress(f"rows {region.top} to {last} of {frame.height}")
+            if progress is not None:
+                progress(f"region {number + 1} of {len(records.regions)}", share=number / len(records.regions))
             pixels = self._region(number, region)
             collect(self.rasterizers[0], pixels, region, picture)
         names = ("node",) if roles.alone else roles.names

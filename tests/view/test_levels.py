@@ -12,7 +12,7 @@ from pixelflow.cli.trace_files import known_of
 from pixelflow.node import SavedRun
 from pixelflow.observe.node_tracer import NodeTracer
 from pixelflow.simd.trace import Trace, TraceClock, Track
-from pixelflow.simd.trace.trace_model import Category, Label
+from pixelflow.simd.trace.trace_model import Category, Label, TrackKind
 from pixelflow.view.listing import CodeListing, ProgramCode
 from pixelflow.view.timeline import CounterLevels, Levels, SpanLevels, place_answer, window_answer
 
@@ -47,6 +47,22 @@ def long() -> Trace:
 
 def row_of(levels: Levels, track: str) -> SpanLevels | CounterLevels:
     return next(row for row in levels.rows if row.track == track)
+
+
+def test_enabled_pes_of_the_modules_are_one_row() -> None:
+    """Module 0 has 8 PEs enabled from cycle 0 and 5 from 4; module 1 has 8 from 2 and none from 4."""
+    trace = Trace(TraceClock(100))
+    for module, changes in enumerate([((0, 8), (4, 5)), ((2, 8), (4, 0))]):
+        counter = trace.counter(Track(TrackKind.ENABLED, str(module)), "PEs")
+        for cycle, value in changes:
+            counter.set(cycle, value)
+    levels = Levels(trace, 10)
+    (row,) = levels.rows
+    assert isinstance(row, CounterLevels)
+    assert [row.at(cycle) for cycle in (0, 1, 2, 3, 4, 9)] == [8, 8, 16, 16, 5, 5]
+    head = place_answer(levels, 0, 3).head
+    assert (head["track"], head["name"]) == ("enabled PEs", "16 PEs")
+    assert head["args"] == [["enabled[0]", "8"], ["enabled[1]", "8"]]
 
 
 def test_shares_of_pixels_are_exact() -> None:

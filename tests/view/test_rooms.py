@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,12 +14,13 @@ import pytest
 from pixelflow.cli.trace_files import known_of
 from pixelflow.cli.view import PageDialogue
 from pixelflow.node import SavedRun
-from pixelflow.simd.drawing import draw
+from pixelflow.simd.drawing import Frame, draw, draw_frame
 from pixelflow.view import DrawingRoom, ExplorerRoom
-from pixelflow.view.server import Desk
+from pixelflow.view.server import Answer, Desk
 from tessellation import format_bpt, load, tessellate
 from tessellation.picture import BACKGROUND, View, lit_triangles
 from tessellation.plan.schedule import Stage
+from tessellation.scenes import Body, draws_of
 
 Asking = Callable[..., tuple[dict, bytes]]
 
@@ -149,6 +151,42 @@ def test_a_frame_is_what_the_machines_make_bit_by_bit(ask: Asking) -> None:
     # Another schedule is another node, which is configured as well.
     head, _ = ask("draw.frame", **chosen, schedule="shared-columns")
     assert head["lee_configuration_cycles"] == 1344
+
+
+def test_a_picture_at_rest_has_four_samples_a_pixel_where_the_machine_has_them(ask: Asking) -> None:
+    chosen = {"model": "enneper", "samples": 2, "size": "160x120", "antialias": 4}
+    head, pixels = ask("draw.frame", **chosen)
+    mesh = tessellate(load("enneper").patches, 2).mesh(weld=True)
+    body = Body("enneper", mesh.points.astype(float), mesh.normals.astype(float), mesh.triangles)
+    view = View(width=160, height=120)
+    expected = draw_frame(Frame(160, 120, BACKGROUND, tuple(draws_of([body], view)), 4))
+    assert head["samples_a_pixel"] == 4 and pixels == expected.colours.tobytes()
+    head, _ = ask("draw.frame", **chosen, machine="attila")
+    assert "ATTILA draws one sample a pixel" in head["error"]
+
+
+def test_a_picture_at_rest_is_given_up_when_it_is_turned() -> None:
+    """The second request comes when the first has drawn its first regions."""
+    begun, answers = threading.Event(), queue.Queue[bytes]()
+
+    def tell(name: str, answer: Answer) -> None:
+        if "region 2" in str(answer.head["text"]):
+            begun.set()
+            assert turned.wait(20)
+
+    turned = threading.Event()
+    desk = Desk(lambda _: (DrawingRoom(None, lambda run: None, tell=tell),))
+    still = {"do": "draw.frame", "model": "enneper", "samples": 2, "size": "160x120", "antialias": 4}
+    desk.ask(json.dumps({"id": 1, **still}), answers.put)
+    assert begun.wait(20)
+    desk.ask(json.dumps({"id": 2, **still, "antialias": 1}), answers.put)
+    turned.set()
+    heads = [
+        json.loads(message[4 : 4 + int.from_bytes(message[:4], "little")]) for message in (answers.get(), answers.get())
+    ]
+    desk.close()
+    assert heads[0] == {"superseded": True, "id": 1}
+    assert heads[1]["id"] == 2 and heads[1]["samples_a_pixel"] == 1
 
 
 def test_a_patch_file_is_dropped_and_drawn(ask: Asking) -> None:

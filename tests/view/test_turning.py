@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.simd.drawing import draw
+from pixelflow.simd.drawing import Draw, Frame, draw, draw_frame
 from tessellation import format_bpt, load, tessellate
 from tessellation.picture import BACKGROUND, View, lit_triangles
 from tests.view.conftest import served, until
 
 PIXELS = """() => {
   const canvas = document.getElementById("picture");
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const pen = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+  pen.drawImage(canvas, 0, 0);
+  const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
   let text = "";
   for (let at = 0; at < data.length; at += 4) text += String.fromCharCode(data[at], data[at + 1], data[at + 2]);
   return btoa(text);
@@ -38,6 +40,13 @@ def drawn_again(page, act) -> None:
     until(page, f"Number(document.getElementById('picture').dataset.frames) > {before}")
 
 
+def without_rest(page) -> None:
+    """Wait for the picture of a page just opened, and have no more of it than is asked for."""
+    page.evaluate("document.querySelector('#choices .more').open = true")
+    until(page, "document.getElementById('picture').dataset.side === '8'")
+    drawn_again(page, lambda: page.locator("#choices [name=antialias]").uncheck())
+
+
 def chosen(page, **values: str) -> None:
     page.evaluate("document.querySelector('#choices .more').open = true")
     for name, value in values.items():
@@ -52,7 +61,7 @@ def chosen(page, **values: str) -> None:
 @pytest.mark.slow
 def test_the_picture_in_the_browser_is_the_machine_s_bit_by_bit(page_of_patches: str, opened, tmp_path: Path) -> None:
     page = opened(page_of_patches)
-    until(page, "document.getElementById('picture').dataset.side === '8'")
+    without_rest(page)
     drawn_again(page, lambda: chosen(page, samples="3"))
     drawn_again(page, lambda: chosen(page, size="160x120"))
     page.wait_for_selector("#link[data-state='open']", timeout=60_000)
@@ -66,6 +75,12 @@ def test_the_picture_in_the_browser_is_the_machine_s_bit_by_bit(page_of_patches:
     triangles = lit_triangles(mesh.points, mesh.normals, mesh.triangles, seen)
     assert base64.b64decode(page.evaluate(PIXELS)) == draw(triangles, 160, 120, BACKGROUND).colours.tobytes()
     assert "machine time" in page.locator("#figures").text_content()
+    page.locator("#choices [name=antialias]").check()
+    until(page, "document.getElementById('picture').dataset.pixel === '4'")
+    frame = Frame(160, 120, BACKGROUND, (Draw("enneper", triangles),), 4)
+    assert base64.b64decode(page.evaluate(PIXELS)) == draw_frame(frame).colours.tobytes()
+    assert "4 samples a pixel" in page.locator("#figures").text_content()
+    drawn_again(page, lambda: page.locator("#choices [name=antialias]").uncheck())
     assert page.locator("#stages table").count() == 2
     assert "1,344 cycles" in page.locator("#figures").text_content()
     assert "LEE configuration" not in page.locator("#stages").text_content()
@@ -90,7 +105,7 @@ def test_the_picture_in_the_browser_is_the_machine_s_bit_by_bit(page_of_patches:
 @pytest.mark.slow
 def test_a_page_that_is_loaded_again_has_what_was_chosen_and_turns_if_it_turned(page_of_patches: str, opened) -> None:
     page = opened(page_of_patches)
-    until(page, "document.getElementById('picture').dataset.side === '8'")
+    without_rest(page)
     assert page.locator("#choices [name=model]").input_value() == "enneper"
     wanted = {"size": "160x120", "samples": "3", "moving": "2", "schedule": "shared-columns", "library": "plain"}
     for name, value in {**wanted, "model": "rosette", "machine": "larrabee"}.items():
@@ -128,7 +143,7 @@ def test_a_page_that_is_loaded_again_has_what_was_chosen_and_turns_if_it_turned(
 @pytest.mark.slow
 def test_a_picture_is_looked_into(page_of_patches: str, opened) -> None:
     page = opened(page_of_patches)
-    until(page, "document.getElementById('picture').dataset.side === '8'")
+    without_rest(page)
     chosen(page, samples="2", size="160x120")
     page.get_by_role("button", name="Look into region").click()
     until(page, "document.getElementById('run-name').textContent.startsWith('region 0,0')")

@@ -1,7 +1,7 @@
 """Performance of a run (meaning): it executes the steps, on the lanes, on marks alone, or not at all.
 
-The order, which decides when something happens, asks a performance one question only: the commands of a transfer. PE
-data, texture memory and GP memory are on this side; no clock is.
+The order, which decides when something happens, asks a performance about transfers only: whether one begins, and its
+commands. PE data, texture memory and GP memory are on this side; no clock is.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def elementary(function: Elementary, a: Words, b: Words) -> Words:
 
 
 def fuse(a: Words, b: Words, c: Words) -> Words:
-    """Return a * b + c, rounded once.
+    """Fused multiply-add: return a * b + c, rounded once.
 
     The product is exact in binary64. Where the sum is not, its last bit is made odd (Boldo and Melquiond 2008): 53 bits
     rounded to odd and then to 24 bits give what one rounding gives.

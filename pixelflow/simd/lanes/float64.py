@@ -66,7 +66,10 @@ def multiply(a: Doubles, b: Doubles) -> Doubles:
 
 
 def fuse(a: Doubles, b: Doubles, c: Doubles) -> Doubles:
-    """Return a * b + c, rounded once: by sums that lose nothing, and by fractions where numbers are huge or tiny."""
+    """Fused multiply-add: return a * b + c, rounded once.
+
+    By sums that lose nothing, and by fractions where numbers are huge or tiny.
+    """
     x, y, z = (np.ascontiguousarray(each) for each in np.broadcast_arrays(_joined(a), _joined(b), _joined(c)))
     with np.errstate(all="ignore"):
         product = x * y

@@ -12,7 +12,8 @@ const CHOICES = "pixelflow.choices"; // what the form held last, of the page of 
 export class Alive {
   #link; #lookedInto; #canvas = $("picture"); #form = $("choices"); #view = { azimuth: 0, elevation: 0, zoom: 1 };
   #asked = null; #times = []; #offers = null; #timer = 0; #latest;
-  #moving = false; #drawn = 0; // whether it is being turned, and at how many samples a side the last picture was drawn
+  #moving = false; #resting = false; // whether it is being turned, or is drawn antialiased as it stands still
+  #drawn = 0; // samples a side of the last picture
   #fluid = 4; // samples a side while it is turned, as many as the pace allows
 
   constructor(link, lookedInto) {
@@ -56,7 +57,7 @@ export class Alive {
   #choose(values) {
     for (const field of this.#form.elements) {
       const value = values[field.name], before = field.value;
-      if (field.type === "checkbox") field.checked = value === true;
+      if (typeof value === "boolean") field.checked = value;
       else if (typeof value === "string") {
         field.value = value;
         if (field.selectedIndex === -1 || !field.checkValidity()) field.value = before;
@@ -85,6 +86,7 @@ export class Alive {
 
   #draw() {
     clearTimeout(this.#timer);
+    this.#resting = false;
     sessionStorage.setItem("pixelflow.view", JSON.stringify(this.#view));
     this.#asked ??= performance.now();
     const choices = this.#choices();
@@ -96,11 +98,14 @@ export class Alive {
   /** Say what the machine is at, until a picture comes. */
   #doing(text) { if (this.#asked !== null || !this.#canvas.dataset.frames) $("drawn").textContent = `${text} …`; }
 
-  /** After the last picture of a movement: draw once more, with the samples that are chosen. */
+  /** After the last picture of a movement: draw once more with the samples that are chosen, and then antialiased. */
   #rest() {
+    const choices = this.#choices(), { width, height } = this.#canvas;
     this.#moving = false;
-    const { samples, size } = this.#choices(), { width, height } = this.#canvas;
-    if (this.#drawn !== samples || `${width}x${height}` !== size) this.#draw();
+    if (this.#drawn !== choices.samples || `${width}x${height}` !== choices.size) { this.#draw(); return; }
+    if (!this.#form.elements.antialias.checked) return;
+    this.#resting = true;
+    this.#latest.put({ ...choices, antialias: 4 });
   }
 
   #turn(right, up, zoom = 1) {
@@ -121,7 +126,8 @@ export class Alive {
     try {
       answer = await this.#link.ask("draw.frame", choices);
     } catch (error) {
-      if (error instanceof Refused) {
+      if (error instanceof Refused && choices.antialias) $("drawn").title = error.message; // this machine has one sample a pixel
+      else if (error instanceof Refused) {
         this.#complain(error.message);
         if (this.#link.isOpen) this.#form.elements.turning.checked = this.#moving = false; // or else it turns when it is back
       }
@@ -129,13 +135,15 @@ export class Alive {
     }
     if (!answer) return;
     this.#complain("");
-    if (this.#drawn !== answer.head.side) this.#times = [];
-    this.#drawn = answer.head.side;
-    this.#times.push(performance.now() - begin);
-    this.#times = this.#times.slice(-FRAMES);
-    this.#pace();
+    if (!choices.antialias) {
+      if (this.#drawn !== answer.head.side) this.#times = [];
+      this.#drawn = answer.head.side;
+      this.#times.push(performance.now() - begin);
+      this.#times = this.#times.slice(-FRAMES);
+      this.#pace();
+    }
     clearTimeout(this.#timer);
-    if (!this.#form.elements.turning.checked) { if (this.#moving) this.#timer = setTimeout(() => this.#rest(), STILL); }
+    if (!this.#form.elements.turning.checked) { if (!this.#resting) this.#timer = setTimeout(() => this.#rest(), STILL); }
     else if (document.hidden) requestAnimationFrame(() => this.#turn(4, 0)); // as soon as it is seen again
     else if (!$("view-alive").hidden) this.#turn(4, 0);
     // Shown while the next one is drawn.
@@ -161,7 +169,10 @@ export class Alive {
     if (this.#canvas.width !== width || this.#canvas.height !== height) Object.assign(this.#canvas, { width, height });
     this.#canvas.getContext("2d").putImageData(image, 0, 0);
     const fewer = head.side < this.#choices().samples;
-    $("drawn").textContent = `${head.side} x ${head.side} samples a patch${fewer ? " while it turns" : ""}`;
+    const smooth = head.samples_a_pixel > 1 ? `, ${head.samples_a_pixel} a pixel` : "";
+    $("drawn").textContent = `${head.side} x ${head.side} samples a patch${fewer ? " while it turns" : smooth}`;
+    $("drawn").title = "";
+    this.#canvas.dataset.pixel = String(head.samples_a_pixel);
     this.#canvas.dataset.side = String(head.side);
     this.#canvas.dataset.frames = String(Number(this.#canvas.dataset.frames ?? 0) + 1);
   }
@@ -170,7 +181,7 @@ export class Alive {
     const mean = this.#mean();
     const host = Object.entries(head.host_seconds).map(([name, seconds]) => `${name} ${figure(seconds * 1e3)} ms`).join(", ");
     const rows = [
-      ["machine time of a picture", `${figure(head.machine_ms, 3)} ms`, "large"],
+      [`machine time of a picture${head.samples_a_pixel > 1 ? `, ${head.samples_a_pixel} samples a pixel` : ""}`, `${figure(head.machine_ms, 3)} ms`, "large"],
       ["pictures a second of the machine", figure(1e3 / head.machine_ms, 1), "large"],
       [`pictures a second here, ${head.side} x ${head.side} samples (last ${this.#times.length})`, figure(1e3 / mean, 2), "large"],
       ...head.steps.map((step) => [`cycles: ${step.who}`, `${figure(step.cycles)} at ${figure(step.clock_mhz)} MHz`, ""]),
