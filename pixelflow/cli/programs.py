@@ -16,6 +16,7 @@ from microcode.assembly import assemble_file as assemble_kept
 from microcode.places import EXAMPLES, example_file
 from pixelflow.cli.screen import STANDARD_STREAM
 from pixelflow.config import ArrayConfig, NodeConfig
+from pixelflow.course import EXERCISES, TOUR, source_of
 from pixelflow.isa import Program
 from pixelflow.isa.program import PIXELFLOW, target_of
 from pixelflow.node.named_ranges import find_range
@@ -46,8 +47,6 @@ def shipped_with(target: ProgramTarget[AssembledProgram]) -> dict[str, Path]:
 
 def shipped_files() -> dict[str, Path]:
     """Return the files of examples, of the stubs of exercises, and of the tour, by name."""
-    from pixelflow.course import EXERCISES, TOUR, source_of  # a run of a file does without
-
     return {**example_files(), **{each: source_of(each) for each in EXERCISES}, TOUR.stem: TOUR}
 
 

@@ -34,7 +34,10 @@ def test_words_that_count_pass_over_others(native: bool) -> None:
 @pytest.mark.parametrize("native", NATIVE)
 @pytest.mark.parametrize("seed", range(4))
 def test_random_automata_are_walked_step_by_step(native: bool, seed: int) -> None:
-    """More steps than the table begins with, keys of 32 bits, rows of more than one chunk; each step asked for once, in all of those that know it."""
+    """More steps than the table begins with, keys of 32 bits, rows of more than one chunk; each step asked for once.
+
+    Another one that is given what this one has learned asks for none.
+    """
     rng = np.random.default_rng(seed)
     count, width = 40, 11
     letters = rng.integers(0, 1 << 32, 200, dtype=np.uint32)

@@ -73,7 +73,7 @@ class Transducer:
 
     @property
     def learned(self) -> Learned:
-        """What is in the table, for a transducer of the same steps."""
+        """The steps in the table, for another transducer of the same automaton."""
         return self._known, [*self._row_of]
 
     @staticmethod
