@@ -30,8 +30,6 @@ from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number, percent, plural, verbatim
 from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, picture, scenes, tessellate
 from tessellation.host.session import PassBegins
-from tessellation.rendering.account import grounds_of_nodes
-from tessellation.studies import MovedGuess, percent_text
 from tessellation.surface.bpt import is_patches, load
 from tessellation.surface.patch import require_whole
 from tessellation.surface.reference import PatchSamples, measure
@@ -200,6 +198,8 @@ def _parts(found: BezierComparison, core_mhz: float) -> Iterator[Part]:
 def _standings(found: BezierComparison, core: CoreConfig | None) -> Standings:
     """Return the standing of the cycles, from the guesses used by a node and the rates of a core."""
     node = found.pixelflow
+    from tessellation.rendering.account import grounds_of_nodes  # a picture of one machine does without the other's
+
     pixelflow = grounds_of_nodes(guesses(node.runs, node.config), node.config, composed=False)["cycles"]
     grounds = {"PixelFlow": pixelflow, "Larrabee": Ground.executed(*constants_of(core or CoreConfig(), prefix="core."))}
     return {name: {"cycles": ground.standing.value} for name, ground in grounds.items()}
@@ -453,6 +453,8 @@ class _Model:
 
 def larrabee_sensitivity(tell: Callable[[str], None], size: tuple[int, int] = _SIZE) -> Report:
     """Return the table of two pictures on ten cores, executed; values without effect are listed last."""
+    from tessellation.studies import MovedGuess, percent_text
+
     frames = [scenes.load_scene(name, picture.SceneSource(size=size)).frame for name in _SCENES]
     usual = _Model(CoreConfig(caches=True), TextureConfig())
     base = [usual.cycles(frame) for frame in frames]

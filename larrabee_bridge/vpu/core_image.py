@@ -173,8 +173,7 @@ class CoreImage:
         self._parts = parts
 
     def _add(self, program: VectorProgram, code: int, instructions: list[Numbers], registers: list[Numbers]) -> None:
-        costs = Costs.of(program, self.config)
-        rows, names, local = _table(program, costs)
+        rows, names, local = _table(program, self.config)
         rows = rows.copy()
         rows[:, at.I_READS : at.I_PAST + 1] += sum(map(len, registers))
         rows[:, at.I_CODE] = code + np.arange(len(rows)) * self.config.instruction_bytes // LINE_BYTES
@@ -293,24 +292,32 @@ def _blocks(program: VectorProgram, begin: int, marks: Mapping[int, int]) -> Num
     return found
 
 
-def _table(program: VectorProgram, costs: Costs) -> tuple[Numbers, list[str], Numbers]:
-    """Return rows of instructions without lines of code, the names of registers, and those that the rows are about."""
-    found: tuple[Numbers, list[str], Numbers] | None = program.analyses.get(("table", costs.config))
+Table = tuple[Numbers, list[str], Numbers]
+"""Rows of instructions without lines of code, the names of registers, and the numbers of those that the rows bound."""
+
+
+def _table(program: VectorProgram, config: CoreConfig) -> Table:
+    """Return the table of a program; the same object for the same program and values."""
+    found: Table | None = program.analyses.get(("table", config))
     if found is None:
-        numbers: dict[str, int] = {}
-        registers: list[int] = []
-        rows = []
-        for number, depends in enumerate(costs.depends):
-            bounds = [len(registers)]
-            for names in (depends.reads, costs.addresses[number], depends.writes):
-                registers += [numbers.setdefault(name, len(numbers)) for name in sorted(names)]
-                bounds.append(len(registers))
-            each_line = costs.config.gather_line_cycles if costs.by_offset[number] else 1
-            likely = 2 if costs.branches[number] and _leads_back(program, number) else 1
-            rows.append([costs.flags[number], costs.latency[number], *bounds, 0, likely, each_line])
-        table = np.array(rows, np.int64).reshape(len(rows), at.INSTRUCTION)
-        found = program.analyses["table", costs.config] = (table, [*numbers], np.array(registers, np.int64))
+        made: Table = program.meant(f"table {config}", tuple, lambda: _made_table(program, Costs.of(program, config)))
+        found = program.analyses["table", config] = made
     return found
+
+
+def _made_table(program: VectorProgram, costs: Costs) -> Table:
+    numbers: dict[str, int] = {}
+    registers: list[int] = []
+    rows = []
+    for number, depends in enumerate(costs.depends):
+        bounds = [len(registers)]
+        for names in (depends.reads, costs.addresses[number], depends.writes):
+            registers += [numbers.setdefault(name, len(numbers)) for name in sorted(names)]
+            bounds.append(len(registers))
+        each_line = costs.config.gather_line_cycles if costs.by_offset[number] else 1
+        likely = 2 if costs.branches[number] and _leads_back(program, number) else 1
+        rows.append([costs.flags[number], costs.latency[number], *bounds, 0, likely, each_line])
+    return np.array(rows, np.int64).reshape(len(rows), at.INSTRUCTION), [*numbers], np.array(registers, np.int64)
 
 
 def _leads_back(program: VectorProgram, number: int) -> bool:

@@ -6,8 +6,10 @@ share a core, misses and mispredictions are in `core_image.py` and `rotation.py`
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 
 import numpy as np
@@ -20,7 +22,8 @@ from larrabee_bridge.vpu.notes import BasicBlocks, RunNote
 from larrabee_bridge.vpu.program import Dependences, VectorProgram
 from larrabee_bridge.vpu.rotation import BRANCH, EITHER, EVICT, FAR, NEAR, SETS_FLAGS, STORE, TOUCHES, WHOLE
 from pixelflow.simd.isa.declare import Declaration, Instruction
-from pixelflow.simd.lanes.native.transducer import Transducer, Transition
+from pixelflow.simd.lanes.native.transducer import Learned, Transducer, Transition
+from pixelflow.simd.store import MEANING, store
 
 # Costs of a program's instructions: pipes, latencies, and the registers that they wait for.
 
@@ -117,6 +120,10 @@ Access = tuple[int, int]
 State = tuple[int | None, tuple[tuple[str, int], ...]]
 """Pending events of a thread, in cycles from the first one in which it may issue again: the cycle whose secondary pipe
 is free (or None), and the arrivals of outstanding results."""
+Node = tuple[State, int, int]
+"""A state, and within a block the block and the number of its memory instructions already executed."""
+TableKey = tuple[bytes, bool]
+"""Of a transducer: the bounds of blocks, and whether lines are noted."""
 Parts = tuple[int, ...]
 
 _CYCLES, _WAITED, _RESTED, _PAIRED, _LINES, _FIRST_FAMILY = range(6)
@@ -133,19 +140,34 @@ _FLAGS = "flags of the same cycle"
 class _Timing:
     """Effect of instructions on a thread, computed once for each state; shared by all cores.
 
-    A note's words step from node to node: a node is a state, and within a block also the block and the number of its
-    memory instructions already executed. Node 0 has no pending event. A block's number charges the instructions before
+    A note's words step from node to node. Node 0 has no pending event. A block's number charges the instructions before
     its first memory instruction, a number of lines that instruction and those before the next one or the block's end.
     """
 
-    def __init__(self, costs: Costs, parts: Parts) -> None:
-        self.costs, self.parts = costs, parts
+    def __init__(self, program: VectorProgram, config: CoreConfig, parts: Parts) -> None:
+        self.program, self.config, self.parts = program, config, parts
         self.width = _SUMS + max(parts, default=-1) + 1
-        self._nodes: list[tuple[State, int, int]] = []
-        self._numbers: dict[tuple[State, int, int], int] = {}
-        self._tables: dict[tuple[bytes, bool], Transducer] = {}
-        """By the bounds of blocks, and whether lines are noted."""
-        self._number((None, ()), _BETWEEN, 0)
+        self._key = program.meaning_key(f"times {config} {parts}")
+        kept: tuple[list[Node], dict[TableKey, Learned]] | None = None
+        if self._key is not None:
+            kept = store().get_object(MEANING, self._key, tuple)
+        self._nodes, self._learned = kept or ([((None, ()), _BETWEEN, 0)], {})
+        self._numbers = {node: number for number, node in enumerate(self._nodes)}
+        self._tables: dict[TableKey, Transducer] = {}
+        self._kept = sum(len(each) for each, _ in self._learned.values())
+
+    @cached_property
+    def costs(self) -> Costs:
+        """Costs of the program's instructions."""
+        return Costs.of(self.program, self.config)
+
+    def keep(self) -> None:
+        """Keep what was learned for the next process, where it is new and not too much."""
+        learned = self._learned | {key: table.learned for key, table in self._tables.items()}
+        known = sum(len(each) for each, _ in learned.values())
+        if self._key is not None and self._kept < known <= _MOST_KEPT:
+            store().put_object(MEANING, self._key, (self._nodes, learned))
+            self._kept = known
 
     def _number(self, state: State, block: int, at: int) -> int:
         node = state, block, at
@@ -178,12 +200,12 @@ class _Timing:
                 after, sums = self.after(state, tuple(accesses))
                 return Transition(self._number(after, *((_BETWEEN, 0) if whole else (block, at))), sums, counts)
 
-            found = self._tables[key] = Transducer(self.width, find)
+            found = self._tables[key] = Transducer(self.width, find, self._learned.get(key, ({}, ())))
         return found
 
     def after(self, state: State, accesses: tuple[Access, ...]) -> tuple[State, list[int]]:
         """Return the state after instructions, and their contribution to a thread's sums."""
-        costs, config = self.costs, self.costs.config
+        costs, config = self.costs, self.config
         slot, waiting = state
         available = dict(waiting)
         rest, interlock = 1 if config.back_to_back else 2, config.address_cycles
@@ -229,6 +251,8 @@ class _Timing:
 _KNOWN: dict[tuple[str, CoreConfig, Parts], _Timing] = {}
 """By a program's hash, the model and parts: cores of the same program share them."""
 _MOST_KNOWN = 64
+_MOST_KEPT = 50_000
+"""Steps in the tables of a program that are kept; a file then has two megabytes."""
 _LOCK = Lock()
 """Held while the tables are read or extended: native code walks while other threads of the host run."""
 
@@ -238,9 +262,16 @@ def _timing(program: VectorProgram, config: CoreConfig, parts: Parts) -> _Timing
         found = _KNOWN.get(key := (program.sha256, config, parts))
         if found is None:
             if len(_KNOWN) >= _MOST_KNOWN:
+                _keep()
                 _KNOWN.clear()
-            found = _KNOWN[key] = _Timing(Costs.of(program, config), parts)
+            found = _KNOWN[key] = _Timing(program, config, parts)
         return found
+
+
+@atexit.register
+def _keep() -> None:
+    for each in _KNOWN.values():
+        each.keep()
 
 
 class Core:

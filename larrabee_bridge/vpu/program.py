@@ -66,14 +66,16 @@ class VectorProgram(AssembledProgram):
         return tuple([made[id(each)] for each in self.instructions])
 
     def meant(self, what: str, of: type[_Made], make: Callable[[], _Made]) -> _Made:
-        """Return what instructions' meanings say about the program, kept for the next process.
+        """Return what instructions' meanings say about the program, kept for the next process."""
+        key = self.meaning_key(what)
+        return make() if key is None else store().made(MEANING, key, of, make)
 
-        It is made each time if an instruction is declared outside of the set.
-        """
+    def meaning_key(self, what: str) -> str | None:
+        """Return the key in the store of what meanings say; None if an instruction is declared outside of the set."""
         if not self.instruction_set.is_shipped:
-            return make()
+            return None
         code = digest_of("larrabee_bridge.vpu", "pixelflow.simd.isa", "pixelflow.simd.lanes")
-        return store().made(MEANING, key_of(code, self.name, self.sha256, what), of, make)
+        return key_of(code, self.name, self.sha256, what)
 
 
 TARGET = ProgramTarget(

@@ -237,10 +237,13 @@ def supply_of(uses: Iterable[WordUse], config: NodeConfig) -> WordSupply:
 
 def set_in_vain(runs: Iterable[Run], effective: Effective[NodeConfig]) -> list[str]:
     """Return a note on each value that was set although no executed instruction depends on it."""
+    chosen = list(_set(effective))
+    if not chosen:
+        return []
     part = _TookPart(list(runs), effective.config)
     return [
         f"note: {key} (set by {origin}) made no difference: nothing that was executed depends on it"
-        for key, about, value, default, origin in _set(effective)
+        for key, about, value, default, origin in chosen
         if about.matters != "limit" and not part.of(about, value, default)
     ]
 

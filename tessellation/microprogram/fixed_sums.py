@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import sqrt
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from microcode import Builder, Imm, Mem, Register
+from microcode import Imm, Mem, Register
 from pixelflow.simd.errors import InternalError
 from tessellation.microprogram.method import FloatLibrary
 from tessellation.microprogram.ports import Chance, Keeping
@@ -18,6 +18,9 @@ from tessellation.plan.fixed import COUNTS, VALUE_BYTES, FixedFormat
 from tessellation.plan.mapping import BLOCK_SIDE
 from tessellation.plan.memory_map import AXES, MemoryMap
 from tessellation.plan.schedule import SHARE_BYTES, Stage
+
+if TYPE_CHECKING:  # a kept program is found without the assembler
+    from microcode import Builder
 
 # Integer products and sums in PE memory, low byte first as in the library, for routines called with all PEs enabled.
 

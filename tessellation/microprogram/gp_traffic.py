@@ -13,10 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from microcode import Builder, Program
+import microcode
+from microcode import Program
 from pixelflow.config import ArrayConfig
 from pixelflow.node import EMC_WIDTH, AddressMap, GpMemory, Node, Run
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
@@ -24,6 +26,9 @@ from tessellation.plan.mapping import Pass
 from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, RESULTS, MemoryMap
 from tessellation.plan.schedule import Stage
 from tessellation.plan.texture_layout import Image, TextureDatabase
+
+if TYPE_CHECKING:  # a kept program is found without the assembler
+    from microcode import Builder
 
 RESULT_BYTES = 2 * len(AXES) * FLOAT_BYTES
 """Bytes of results of a PE: a point and a normal (thesis 4.1.4)."""
@@ -95,7 +100,7 @@ def load(database: TextureDatabase, node: Node) -> Run | None:
 
 
 def _load_program(pieces: Sequence[tuple[_Piece, int]], addresses: AddressMap) -> Program:
-    builder = Builder("load the patch database")
+    builder = microcode.Builder("load the patch database")
     builder.mark(Stage.LOAD.value)
     builder.emit("WAIT", ARRIVED)
     builder.stream("tigc")

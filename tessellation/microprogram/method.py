@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from microcode import Builder, Mem
+from microcode import Mem
 from pixelflow.caveats import coded
 from pixelflow.config import NodeConfig
 from pixelflow.simd.errors import Fault, InputError, nearest
@@ -20,6 +21,9 @@ from tessellation.plan.schedule import MANTISSAS, SINGLE, StoredFormat, column_v
 from tessellation.plan.texture_layout import SENDS
 from tessellation.surface.patch import Patch, trimmed
 from tessellation.surface.trim_curves import DEFAULT_TOLERANCE, TOLERANCES, TrimPolygon, require_simple
+
+if TYPE_CHECKING:  # a kept program is found without the assembler
+    from microcode import Builder
 
 LOADING = coded("load of the database", "PF201")
 READING = coded("reading of the results", "PF202")

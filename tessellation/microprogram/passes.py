@@ -5,8 +5,10 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from microcode import Builder, Mem, Program
+import microcode
+from microcode import Mem, Program
 from microcode.kept import DECIDING, Included, kept_program
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Addressing
@@ -37,6 +39,9 @@ from tessellation.plan.memory_map import AXES, BATCH_BYTES, RESULTS, MemoryMap
 from tessellation.plan.schedule import SHARE_BYTES, Stage, point_batches, point_reads, reads_of, stored_patterns
 from tessellation.plan.texture_layout import SENDS, Stored
 from tessellation.surface.patch import Patch
+
+if TYPE_CHECKING:  # a kept program is found without the assembler
+    from microcode import Builder
 
 # Control values from texture memory, fetched by the TASICs while the EMCs compute (thesis 3.5 and 4.1.3).
 #
@@ -226,7 +231,7 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
 def _pass_builder(work: PassWork, library: FloatLibrary, config: NodeConfig, method: Method) -> Builder:
     """Return the builder of a pass's program."""
     plan, memory = work.plan, work.plan.memory
-    builder = Builder(f"tessellate {memory.rows}x{memory.columns}")
+    builder = microcode.Builder(f"tessellate {memory.rows}x{memory.columns}")
     library = replace(library, mantissa_bytes=method.mantissa_bytes)
     library.include(builder, memory["scratch"].start)  # first, as one that is kept begins a draft
     for use in memory:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from microcode import Builder, Mem, Program, Register
-from microcode.draft import RoundsDraft
+import microcode
+from microcode import Mem, Program, Register
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT
 from tessellation.plan.mapping import Pass, Placement
 from tessellation.plan.memory_map import AVAILABLE, FLOAT_BYTES, RESULTS, MemoryMap
 from tessellation.plan.schedule import SINGLE, Stage, StoredFormat
 from tessellation.plan.texture_layout import ResultArea
+
+if TYPE_CHECKING:  # a kept program is found without the assembler
+    from microcode import Builder
+    from microcode.draft import RoundsDraft
 
 FREE, ARRIVED = 0, 1
 """Semaphores: the ports may be used by the TASICs; a batch is in the ports."""
@@ -236,7 +240,7 @@ def _begin(name: str, area: ResultArea, memory: MemoryMap) -> tuple[Builder, int
     At the end of a pass the Bernstein values and all above them are free.
     """
     data = memory[RESULTS[-1]].end
-    builder = Builder(name)
+    builder = microcode.Builder(name)
     _include(builder, area, data)
     builder.emit("EMC_SetEnab")
     return builder, data

@@ -25,8 +25,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
+from typing import TYPE_CHECKING
 
-from microcode import Builder, Imm, Mem, Register
+from microcode import Imm, Mem, Register
 from pixelflow.isa import INPUT_PORT, Addressing
 from tessellation.microprogram import stage_code
 from tessellation.microprogram.method import FloatLibrary
@@ -36,6 +37,9 @@ from tessellation.plan.mapping import BLOCK_SIDE, Pass
 from tessellation.plan.memory_map import MemoryMap
 from tessellation.plan.schedule import SHARE_BYTES, Stage, StoredFormat, SurfaceWork, groups_of, reads_of, share_values
 from tessellation.plan.texture_layout import slot_bytes
+
+if TYPE_CHECKING:  # a kept program is found without the assembler
+    from microcode import Builder
 
 _SLOTS = (0, 2, 1, 3)
 """Slot of each of four columns after the exchange."""

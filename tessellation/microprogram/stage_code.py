@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from microcode import Builder, Imm, Mem, Register
+from microcode import Imm, Mem, Register
 from pixelflow.config import ArrayConfig
 from pixelflow.node import figure9
 from pixelflow.simd.errors import Fault, InputError
@@ -24,6 +24,9 @@ from tessellation.plan.schedule import SINGLE, Stage, StoredFormat, Surface, Sur
 from tessellation.surface.patch import bernstein_bits
 from tessellation.surface.reference import OUTSIDE
 from tessellation.surface.trim_curves import RayCrossing, TrimPolygon, crossings
+
+if TYPE_CHECKING:  # a kept program is found without the assembler
+    from microcode import Builder
 
 _AMIDST = 5
 """Values of the last batch, of eight, whose arithmetic ends after two thirds of the time past its read."""

@@ -17,14 +17,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from microcode import Builder, Mem
+from microcode import Mem
 from pixelflow.config import THESIS, ArrayConfig
 from pixelflow.simd.errors import InternalError
 from tessellation.microprogram.gp_traffic import Returned
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, Chance, Keeping, emit_into_port
 from tessellation.plan.memory_map import FLOAT_BYTES
 from tessellation.plan.schedule import Stage
+
+if TYPE_CHECKING:  # a kept program is found without the assembler
+    from microcode import Builder
 
 _LEAST = 3
 """Bytes of the smallest part: fewer would take no less time than the read."""

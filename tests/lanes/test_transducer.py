@@ -34,7 +34,10 @@ def test_words_that_count_pass_over_others(native: bool) -> None:
 @pytest.mark.parametrize("native", NATIVE)
 @pytest.mark.parametrize("seed", range(4))
 def test_random_automata_are_walked_step_by_step(native: bool, seed: int) -> None:
-    """More steps than the table begins with, keys of 32 bits, rows of more than one chunk; each step asked for once."""
+    """More steps than the table begins with, keys of 32 bits, rows of more than one chunk; each step asked for once.
+
+    Another one that is given what this one has learned asks for none.
+    """
     rng = np.random.default_rng(seed)
     count, width = 40, 11
     letters = rng.integers(0, 1 << 32, 200, dtype=np.uint32)
@@ -63,6 +66,9 @@ def test_random_automata_are_walked_step_by_step(native: bool, seed: int) -> Non
         assert states[one] == state
         assert sums[one, :width].tolist() == expected.tolist()
     assert len(asked) == len(set(asked)) == table.known > 1024
+    again, totals = np.zeros(count, np.int64), Transducer.sums(width, count)
+    Transducer(width, find, table.learned, native=native).run(words, starts, who, again, totals)
+    assert (again == states).all() and (totals == sums).all() and len(asked) == table.known
 
 
 @pytest.mark.parametrize("native", NATIVE)

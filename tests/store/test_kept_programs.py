@@ -6,11 +6,14 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from larrabee_bridge.vpu import issue
 from larrabee_bridge.vpu.native import native_runs
 from larrabee_bridge.vpu.program import assemble_vector
 from larrabee_bridge.vpu.vector_unit import VectorUnit
+from larrabee_bridge.vpu_run import execute
 from microcode import assemble, assembler
 from microcode.assembly import assemble_file
 from microcode.places import EXAMPLES, LIBRARY
@@ -195,3 +198,28 @@ def test_kept_meanings_are_those_recorded(damage: str | None) -> None:
         for file in files:
             file.write_bytes(DAMAGES[damage](file.read_bytes()))
     assert recorded() == first
+
+
+@pytest.mark.parametrize("damage", [None, *DAMAGES])
+def test_kept_times_are_those_found(damage: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of a core's automaton: found by a process, kept at its end, and found again where they are whole."""
+    program = assemble_vector("again: add r1, 1\nvaddps v1, v2, [r3]\nvmulps v3, v1, v1\ncmp r1, r2\njl again\nhalt\n")
+    found: list[int] = []
+    after = issue._Timing.after
+    monkeypatch.setattr(issue._Timing, "after", lambda self, *some: (found.append(1), after(self, *some))[1])
+
+    def cycles() -> tuple[list[int], int]:
+        found.clear()
+        monkeypatch.setattr(issue, "_KNOWN", {})
+        core = execute(program, 3, scalars={2: np.array([1, 5, 9])}).core
+        issue._keep()
+        return core.cycles.tolist(), len(found)
+
+    first, steps = cycles()
+    assert steps and first[0] < first[1] < first[2]
+    if damage is not None:
+        for each in store().files():
+            if each.kind == MEANING:
+                Path(each.path).write_bytes(DAMAGES[damage](Path(each.path).read_bytes()))
+    assert cycles() == (first, steps if damage else 0)
+    assert cycles() == (first, 0)

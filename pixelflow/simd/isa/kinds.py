@@ -76,7 +76,7 @@ class ByKind:
         found = np.zeros((end - first, int(counts.max(initial=0))), np.int64)
         starts = np.array(self.addresses[first:end], np.intp)
         past = starts + self._word_counts[kind_of]
-        for count in np.unique(counts[counts > 0]).tolist():
+        for count in {*counts.tolist()} - {0}:
             which = np.flatnonzero(counts == count)
             at = past[which, None] + np.arange(-COEFFICIENT_WORDS * count, 0)
             halves = self._code[at].astype(np.uint64).reshape(len(which), count, COEFFICIENT_WORDS)

@@ -37,20 +37,31 @@ class Transition:
     """True if the word says how many words are passed over next."""
 
 
+Learned = tuple[dict[int, tuple[int, int, bool]], Sequence[tuple[int, ...]]]
+"""For each key (state, word) the next state, the number of the row of sums, and whether the word counts; the rows."""
+
+
 class Transducer:
     """Steps from states by words, and what each adds to ``width`` sums."""
 
-    def __init__(self, width: int, find: Callable[[int, int], Transition], *, native: bool | None = None) -> None:
-        """``find`` works out a step from a state by a word; it is asked once for each.
+    def __init__(
+        self,
+        width: int,
+        find: Callable[[int, int], Transition],
+        learned: Learned = ({}, ()),
+        *,
+        native: bool | None = None,
+    ) -> None:
+        """``find`` works out a step from a state by a word; it is asked once for each that is not ``learned`` before.
 
         ``native`` says whether native code walks; None, where it works, once there is much to walk.
         """
         self.width = width
         self._find = find
-        self._known: dict[int, tuple[int, int, bool]] = {}
-        """For each key (state, word) the next state, the row of sums, and whether the word counts."""
-        self._row_of: dict[tuple[int, ...], int] = {}
-        self._rows = self.sums(width, 64)
+        self._known, rows = dict(learned[0]), learned[1]
+        self._row_of = {row: number for number, row in enumerate(rows)}
+        self._rows = self.sums(width, max(64, len(rows)))
+        self._rows[: len(rows), :width] = np.array(rows, np.int64).reshape(len(rows), width)
         self._slots = np.zeros((0, 2), np.uint64)
         self._native = native
         self._walked = 0
@@ -59,6 +70,11 @@ class Transducer:
     def known(self) -> int:
         """How many steps are in the table."""
         return len(self._known)
+
+    @property
+    def learned(self) -> Learned:
+        """The steps in the table, for another transducer of the same automaton."""
+        return self._known, [*self._row_of]
 
     @staticmethod
     def sums(width: int, count: int) -> NDArray[np.int64]:
