@@ -272,7 +272,7 @@ def _bytes(seen: _Seen) -> Values:
     them; those that used them, and the data among these; null where something stopped the run before its ledger was
     closed."""
     kinds = ("asked", "carried", "counted", "used", "moved")
-    ways = ("to_tasics", "to_emcs", "to_gps", "from_gps")
+    ways = ("to_tasics", "to_emcs", "to_gps", "from_gps", "between_tasics")
     if not seen.two_streams:
         return {}
     if seen.account.ledger is None:

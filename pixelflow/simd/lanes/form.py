@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,6 +138,9 @@ class Form:
     stores: tuple[int, ...]
     """The numbers of the steps that write."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _form_with, (tuple([tuple(each) for each in self.steps]),)
+
     @property
     def digest(self) -> str:
         """A hash of the steps, the same in every process."""
@@ -170,6 +173,12 @@ def form_of(steps: tuple[FormStep, ...]) -> Form:
         stores = tuple(at for at, each in enumerate(steps) if each.op is Op.STORE)
         form = _forms.setdefault(steps, Form(steps, is_row, stores))
     return form
+
+
+def _form_with(steps: tuple[tuple[object, ...], ...]) -> Form:
+    """Return the form of steps from a pickle, where they are plain tuples, which are equal to steps."""
+    known = cast("tuple[FormStep, ...]", steps)
+    return _forms.get(known) or form_of(tuple([FormStep(*each) for each in known]))
 
 
 def places_of(shape: Shape) -> dict[str, int]:
