@@ -243,8 +243,8 @@ class _Found:
         i = quads.x[:, None] + np.arange(BLOCK) % QUAD
         j = quads.y[:, None] + np.arange(BLOCK) // QUAD
         covered = (quads.masks[:, None, :] >> np.arange(BLOCK, dtype=np.uint16)[:, None] & 1).astype(bool)
-        pixels = (np.repeat(quads.triangle, BLOCK), i.reshape(-1), j.reshape(-1))
-        depths = np.stack([each.depths(*pixels).reshape(i.shape) for each in planes], axis=-1)
+        pixels = (quads.triangle[:, None], i, j)
+        depths = np.stack([each.depths(*pixels) for each in planes], axis=-1)
         there = self.depths[block]
         tested = state.depth_test is DepthTest.LESS
         nearer: np.ndarray = depths < there if tested else np.ones_like(covered)
@@ -254,9 +254,9 @@ class _Found:
         alive: np.ndarray = covered & nearer if culls else covered
         texture = state.texture if state.colour_write or state.cutout > 0 else None
         if texture is not None:
-            place = covered.argmax(axis=-1).reshape(-1)
-            found = np.stack([each.texels(*pixels) for each in planes])[place, np.arange(len(place))]
-            u, v = (found[:, axis].reshape(i.shape) for axis in range(2))
+            place = covered.argmax(axis=-1)[None, ..., None]
+            found = np.take_along_axis(np.stack([each.texels(*pixels) for each in planes]), place, axis=0)[0]
+            u, v = found[..., 0], found[..., 1]
         asking = alive
         if texture is not None and state.cutout:
             alive = alive & (filtered(texture, u, v)[..., 3] >= state.cutout)[..., None]
@@ -586,4 +586,5 @@ def _target(
         first = np.full(int(blocks.max()) + 1, len(blocks))
         np.minimum.at(first, blocks[writes], np.flatnonzero(writes))
         reads = reads & (np.arange(len(blocks)) > first[blocks])
-    return line_moves(blocks, reads, writes, lines)
+    found, written = line_moves(blocks, writes, lines)
+    return int(np.count_nonzero(reads & ~found)), written

@@ -411,6 +411,8 @@ def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
 
 FREE = -1
 """Phase of stretches that wait for no other thread."""
+_ROOM = 1 << 22
+"""Words by which the notes of works grow at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -445,7 +447,8 @@ class WorkRecord:
         self._programs: list[VectorProgram] = []
         self._numbers: dict[str, int] = {}
         self._marks: list[Mapping[int, int]] = []
-        self._words: list[NDArray[np.uint32]] = []
+        self._words = np.zeros(1, np.uint32)
+        """Of all notes, with room for more; `ndarray.resize` leaves large arrays where they are."""
         self._count = 0
         self._rows: list[Numbers] = []
         """For each stretch work, thread, order, number of its program, then the fields of STRETCH."""
@@ -518,8 +521,11 @@ class WorkRecord:
 
     def words(self, note: RunNote) -> None:
         """Keep the words of a note after adding its stretches."""
-        self._words.append(note.words)
-        self._count += len(note.words)
+        first, self._count = self._count, self._count + len(note.words)
+        if self._count >= len(self._words):
+            room = len(self._words) + min(len(self._words), _ROOM)
+            self._words.resize(max(self._count + 1, room), refcheck=False)
+        self._words[first : self._count] = note.words
 
     def requests(self, found: Requests) -> None:
         """Add texture requests."""
@@ -534,14 +540,13 @@ class WorkRecord:
 
         ``native`` is that of `take_turns`.
         """
-        rows = np.concatenate([*self._rows, np.zeros((0, 4 + at.STRETCH), np.int64)])
+        rows, self._rows = np.concatenate([*self._rows, np.zeros((0, 4 + at.STRETCH), np.int64)]), []
         rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
         image = CoreImage(self._programs, self.config, self._marks, resident=True, kept=sorted(self.resident))
         rows[:, 4 + at.S_BLOCKS] = np.array(image.blocks, np.int64)[rows[:, 3]] if len(rows) else 0
-        words = np.concatenate([*self._words, np.zeros(1, np.uint32)]).astype(np.uint32, copy=False)
-        self._words = []
+        words, self._words = self._words[: self._count + 1], np.zeros(1, np.uint32)
         if native is None:
-            native = counts_natively(len(words))
+            native = counts_natively(self._count)
         requests, dealt, ranges = self._tables()
         begins = np.flatnonzero(np.diff(rows[:, 0], prepend=-1))
         found = {}
@@ -562,7 +567,7 @@ class WorkRecord:
                 workers=self.workers[: len(threads)],
             )
             found[work] = shared_core(self.config, image.count(words, tables, native=native))
-        self._rows, self._count, self._ranges, self._many = [], 0, [], 0
+        self._count, self._ranges, self._many = 0, [], 0
         self._requests, self._dealt = [], []
         return found
 

@@ -95,12 +95,13 @@ class RunNote:
             raise ValueError("joined notes are of one kind")
         if len(notes) == 1:
             return first
-        owners = np.concatenate([np.repeat(each.threads, np.diff(each.starts).astype(np.intp)) for each in notes])
-        threads = np.unique(np.concatenate([each.threads for each in notes]))
+        pieces = [each.words[begin:past] for each in notes for begin, past in pairwise(each.starts.tolist())]
+        owners = np.concatenate([each.threads for each in notes])
         order = np.argsort(owners, kind="stable")
-        starts = np.append(np.searchsorted(owners[order], threads), len(owners))
-        words = np.concatenate([each.words for each in notes])[order]
-        return cls(first.blocks, threads, words, starts, first.has_lines)
+        words = np.concatenate([pieces[at] for at in order.tolist()])
+        threads, begins = np.unique(owners[order], return_index=True)
+        past = np.cumsum([0, *(len(pieces[at]) for at in order.tolist())])
+        return cls(first.blocks, threads, words, past[np.append(begins, len(order))], first.has_lines)
 
     def one_after_the_other(self, groups: Sequence[Sequence[int]]) -> RunNote:
         """Return a note with a thread for each group of places, which executes the work of those threads in turn."""

@@ -3,80 +3,100 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from pixelflow.simd.configuration import check_values, param
+from pixelflow.simd.lanes.native.plain import Longs, Words, compiled, works_natively
 from pixelflow.simd.units import Standing
 
-# Reuse in least-recently-used caches, computed for whole arrays of accesses.
-#
-# Such a cache of n lines holds a line if and only if fewer than n others were used since its last use (Mattson et al.,
-# "Evaluation techniques for storage hierarchies", IBM Systems Journal 9, 1970). So hits depend only on the number of
-# different lines between an access and the previous access of the same line.
+# Reuse in fully associative caches, the least recently used line of which leaves.
 
 
-_STRETCH = 512
-"""Accesses to examine together."""
-_MOST = 1 << 22
-"""Places to compare at a time, which bounds the memory used."""
+_NATIVE_AFTER = 20_000
+"""Accesses to count in Python: native code takes some tens of milliseconds to load."""
+_TOGETHER = 1 << 20
+"""Accesses counted by one call, which bounds the memory used."""
+
+
+def use_lines(m: Longs, words: Words, count: int, lines: int, capacity: int) -> int:
+    """Use ``count`` lines, of ``lines`` that there are, one after the other; return how many went to memory.
+
+    A word is twice a line, and 1 if it is stored to. ``m`` begins with a list of the lines in the cache from the most
+    recently used one on: for each the next older one, then for each the next newer one, -1 outside of the cache, both
+    with ``lines`` for the ends; then 1 for each that was stored to, how many are in the cache, and whether each access
+    has found its line.
+    """
+    newer, stored = lines + 1, 2 * lines + 2
+    out = stored + lines + 1
+    written, at = 0, 0
+    while at < count:
+        line = words[at] >> 1
+        after = m[newer + line]
+        if after >= 0:
+            m[out + at] = 1
+            m[after] = m[line]
+            m[newer + m[line]] = after
+        elif m[out - 1] < capacity:
+            m[out + at] = 0
+            m[out - 1] += 1
+        else:
+            m[out + at] = 0
+            last = m[newer + lines]
+            m[m[newer + last]] = lines
+            m[newer + lines] = m[newer + last]
+            m[newer + last] = -1
+            written += m[stored + last]
+            m[stored + last] = 0
+        m[line] = m[lines]
+        m[newer + m[lines]] = line
+        m[newer + line] = lines
+        m[lines] = line
+        m[stored + line] = m[stored + line] | words[at] & 1
+        at += 1
+    return written
+
+
+@cache
+def _native_use():  # type: ignore[no-untyped-def]
+    return compiled(use_lines)
+
+
+def line_moves(lines: np.ndarray, writes: np.ndarray, capacity: int) -> tuple[np.ndarray, int]:
+    """Return which accesses find their line in an initially empty cache, bool[access], and the lines written to memory.
+
+    ``lines`` are int64[access], in order, ``writes`` bool[access], ``capacity`` is the lines of the cache, which is
+    emptied at the end. A line is written once for each stay in the cache in which it was stored to. Accesses to
+    separate caches may follow each other if their lines have different names.
+    """
+    if capacity < 1:
+        return np.zeros(len(lines), bool), int(np.count_nonzero(writes))
+    many = int(lines.max(initial=0)) + 1
+    if many > 8 * len(lines):
+        names, lines = np.unique(lines, return_inverse=True)
+        many = len(names)
+    words = (lines << 1 | writes).astype(np.uint32)
+    native = len(words) > _NATIVE_AFTER and works_natively()
+    m = np.zeros(3 * (many + 1) + min(len(words), _TOGETHER), np.int64)
+    m[many + 1 : 2 * many + 1] = -1
+    m[many] = m[2 * many + 1] = many
+    found, written, results = np.empty(len(words), bool), 0, 3 * (many + 1)
+    for begin in range(0, len(words), _TOGETHER):
+        some = words[begin : begin + _TOGETHER]
+        if native:
+            written += _native_use()(m.ctypes.data, some.ctypes.data, len(some), many, capacity)
+        else:
+            numbers = m.tolist()
+            written += use_lines(numbers, some.tolist(), len(some), many, capacity)
+            m[:] = numbers
+        found[begin : begin + len(some)] = m[results : results + len(some)]
+    return found, written + int(m[2 * many + 2 : 3 * many + 2].sum())
 
 
 def found_again(lines: np.ndarray, capacity: int) -> np.ndarray:
-    """Return which accesses find their line in an initially empty cache of ``capacity`` lines: bool[access].
-
-    ``lines`` are int64[access], in order. Accesses to separate caches may follow each other if their lines have
-    different names.
-    """
-    previous, following = _neighbours(lines)
-    times = np.arange(len(lines))
-    found: np.ndarray = (previous >= 0) & (times - previous <= capacity)
-    far = np.flatnonzero((previous >= 0) & ~found)
-    if capacity < 1 or not len(far):
-        return found & (capacity > 0)
-    # The last uses so far of the ``capacity`` most recently used lines, ascending.
-    last_uses = np.zeros(0, np.int64)
-    done = 0
-    cuts = np.flatnonzero(np.diff(far // _STRETCH)) + 1
-    for these in np.split(far, cuts):
-        start = int(these[0]) // _STRETCH * _STRETCH
-        so_far = np.concatenate([last_uses, times[done:start]])
-        last_uses, done = so_far[following[so_far] >= start][-capacity:], start
-        before = previous[these]
-        # Lines between at the start of the stretch; within it each access adds at most one.
-        least = len(last_uses) - np.searchsorted(last_uses, before, side="right")
-        found[these] = here = (before < start) & (least + (these - start) < capacity)
-        open_ones = np.flatnonzero(~here & (least < capacity))
-        places = np.concatenate([last_uses, times[start : start + _STRETCH]])
-        for part in np.array_split(open_ones, -(-len(open_ones) * len(places) // _MOST) or 1):
-            at, since = these[part, None], before[part, None]
-            between = ((places > since) & (places < at) & (following[places] >= at)).sum(axis=1)
-            found[these[part]] = between < capacity
-    return found
-
-
-def line_moves(lines: np.ndarray, reads: np.ndarray, writes: np.ndarray, capacity: int) -> tuple[int, int]:
-    """Return the lines read from memory and written to it by a write-back cache that is emptied at the end.
-
-    ``reads`` and ``writes`` are bool[access]. A line is read if a read misses it, and written once for each stay in the
-    cache in which it became dirty.
-    """
-    found = found_again(lines, capacity)
-    order = np.argsort(lines, kind="stable")
-    stays = np.flatnonzero(~found[order])
-    written = np.logical_or.reduceat(writes[order], stays) if len(stays) else np.zeros(0, bool)
-    return int(np.count_nonzero(reads & ~found)), int(np.count_nonzero(written))
-
-
-def _neighbours(lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the previous access of the same line, or -1, and the next one, or their number: int64[access]."""
-    count = len(lines)
-    previous, following = np.full(count, -1), np.full(count, count)
-    order = np.argsort(lines, kind="stable")
-    same = np.flatnonzero(lines[order[1:]] == lines[order[:-1]])
-    previous[order[same + 1]] = order[same]
-    following[order[same]] = order[same + 1]
-    return previous, following
+    """Return which accesses find their line in a cache that is not stored to, as `line_moves` does."""
+    return line_moves(lines, np.zeros(len(lines), bool), capacity)[0]
 
 
 # Fibers: qquads that take turns on a work thread, one texture access after the other, to hide its latency (4.5).

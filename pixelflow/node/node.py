@@ -370,7 +370,7 @@ class Node(NodeState):
         return account(runner, self.config, self._engine_name(function))
 
     def _emit_end(self, runner: Clocked, run: Run) -> None:
-        runner.performance.close(run.total_cycles)
+        runner.performance.close(next(iter(runner.streams.values())), run.total_cycles)
         cycles = {each.stream: each.cycles for each in run.streams}
         self.bus.emit(RunEnded, run.total_cycles, run.reason, cycles, run)
 

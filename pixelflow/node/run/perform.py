@@ -57,8 +57,8 @@ class Performance(Protocol):
     def moved(self) -> Mapping[str, int]:
         """Bytes of data moved each way (`WAYS`), since the node was made."""
 
-    def close(self, cycle: int) -> None:
-        """Emit the counts of a run that has ended, for whatever reason."""
+    def close(self, stream: Stream, cycle: int) -> None:
+        """Emit the counts of a run whose EMC stream has ended, for whatever reason."""
 
 
 class OnNothing:
@@ -88,7 +88,7 @@ class OnNothing:
     def end(self) -> None:
         pass
 
-    def close(self, cycle: int) -> None:
+    def close(self, stream: Stream, cycle: int) -> None:
         pass
 
 
@@ -330,7 +330,6 @@ class OnLanes:
         """Instructions of straight code among the pending ones."""
 
     def join(self, stream: Stream) -> None:
-        self._stream = stream
         if self._enables is None and not stream.bus.wants(Executed):
             stream.straight_codes = self._analysis.straight_codes(stages=stream.supply is None)
             stream.may_skip, stream.on_skip = self._may_skip, self._on_skip
@@ -442,9 +441,9 @@ class OnLanes:
         self.flush()
         self._effects.make(End())
 
-    def close(self, cycle: int) -> None:
+    def close(self, stream: Stream, cycle: int) -> None:
         if self._busy is not None:
-            self._tally_to(self._stream.unwaited)
+            self._tally_to(stream.unwaited)
             self.flush()
             self._bus.emit(EnabledCounted, cycle, self._array.tallies())
 
@@ -525,5 +524,5 @@ class OnMarks:
     def end(self) -> None:
         self._texture.end()
 
-    def close(self, cycle: int) -> None:
+    def close(self, stream: Stream, cycle: int) -> None:
         pass

@@ -49,8 +49,8 @@ class Planes:
         return self._value(triangle, column, row, slice(None)) & (1 << _TEXTURE_BITS) - 1
 
     def _value(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray, planes: slice) -> np.ndarray:
-        a, b, c = (values[:, planes][triangle] for values in (self.a, self.b, self.c))
-        return a * column[:, None] + b * row[:, None] + c
+        a, b, c = (values[:, planes].take(triangle, axis=0) for values in (self.a, self.b, self.c))
+        return a * column[..., None] + b * row[..., None] + c
 
 
 def planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE, *, colours: bool = True) -> Planes:
@@ -191,7 +191,7 @@ class Quotients:
     def colours_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
         """Return colours at pixels that the triangles cover: int64[pixel, rgb]."""
         values = self._values(triangle, column, row)
-        quotients = (values[:, NUMERATORS] << COLOUR_STEPS) // _divisors(values)
+        quotients = (values[..., NUMERATORS] << COLOUR_STEPS) // _divisors(values)
         return np.clip(quotients, 0, (1 << COLOUR_STEPS) - 1)
 
     def texels_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
@@ -200,20 +200,20 @@ class Quotients:
         Outside a triangle N and D may be anything; where D is not above half of both N, u is NO_COORDINATE.
         """
         values = self._values(triangle, column, row)
-        numerators, divisors = values[:, NUMERATORS.stop :], _divisors(values)
+        numerators, divisors = values[..., NUMERATORS.stop :], _divisors(values)
         found = (numerators << self.bits) // divisors & _WORD - 1
-        none = np.abs(numerators >> 1).max(axis=1) >= values[:, DIVISOR]
+        none = np.abs(numerators >> 1).max(axis=-1) >= values[..., DIVISOR]
         found[none, 0] = NO_COORDINATE
         return found
 
     def _values(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
-        a, b, c = (values[triangle] for values in (self.a, self.b, self.c))
-        found = a * column[:, None] + b * row[:, None] + c & _WORD - 1
+        a, b, c = (values.take(triangle, axis=0) for values in (self.a, self.b, self.c))
+        found = a * column[..., None] + b * row[..., None] + c & _WORD - 1
         return found - (found >> 31) * _WORD
 
 
 def _divisors(values: np.ndarray) -> np.ndarray:
-    return np.maximum(values[:, DIVISOR, None], 1)  # where no triangle is, it may be anything
+    return np.maximum(values[..., DIVISOR, None], 1)  # where no triangle is, it may be anything
 
 
 def quotients_of(
@@ -247,7 +247,8 @@ def quotients_of(
 class Interpolation:
     """Depths, colours and texture coordinates of triangles at a place in the pixels, however they are interpolated.
 
-    Pixels are named by their triangle, column and row, int64[pixel] each, and are covered by it.
+    Pixels are named by their triangle, column and row, int64[pixel] each, and are covered by it; arrays of more
+    dimensions that fit each other give such results.
     """
 
     planes: Planes
@@ -266,7 +267,7 @@ class Interpolation:
 
     def depths(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
         """Return depths: int64[pixel]."""
-        return self.planes.at(triangle, column, row, slice(1))[:, 0]
+        return self.planes.at(triangle, column, row, slice(1))[..., 0]
 
     def colours(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
         """Return colours: int64[pixel, rgb]."""

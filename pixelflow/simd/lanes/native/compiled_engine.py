@@ -284,7 +284,7 @@ class Native:
 
     def functions(self, names: Sequence[str], text: str, level: int = CAREFUL) -> list[int]:
         """Return the addresses of the functions of a text that calls no other; LLVM's errors pass through."""
-        return self._get(names, [text], level) or self._make(names, [text], [text], level)
+        return self._get(names, [text], level) or self._make(names, [text], [text], level, promotes=True)
 
     def assembly(self, block: Block) -> str:
         """Return the text of the native code of a block, compiled with care."""
@@ -325,9 +325,11 @@ class Native:
         except RuntimeError:
             return None
 
-    def _make(self, names: Sequence[str], texts: Sequence[str], what: Sequence[What], level: int) -> list[int]:
+    def _make(
+        self, names: Sequence[str], texts: Sequence[str], what: Sequence[What], level: int, *, promotes: bool = False
+    ) -> list[int]:
         """Compile functions, keep their code on disk, and return their addresses."""
-        code = self.tools.compile(texts, level)
+        code = self.tools.compile(texts, level, promotes=promotes)
         found = self.tools.load(code, names)
         self._kept.put(CODE, self._key(what, level), code)
         return found

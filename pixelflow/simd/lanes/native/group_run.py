@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ _NOTE_WORDS = 1 << 22
 """Words of a note before it is handed over, unless a group may write more between two looks."""
 _HELD_WORDS = 1 << 24
 """Words of notes that are held till it is known that the run is right; beyond that it is made twice."""
+_COMPARED = 1 << 16
+"""Words of memory that are compared together: they fit a cache, and most are touched by one thread of the host."""
 _SHARE_FROM = 4_000_000
 """Steps left in a run that is worth several threads, at least: some ten milliseconds."""
 _PROBE = 32
@@ -343,9 +345,10 @@ class _Run:
 
     def _compare(self, tables: list[NDArray[np.uint32]]) -> None:
         """Refuse the run where threads of the host have touched the same words and one of them has written."""
-        for at, table in enumerate(tables):
-            for other in tables[at + 1 :]:
-                if (((table | other) & _WRITTEN != 0) & (table != 0) & (other != 0)).any():
+        for begin in range(0, len(tables[0]) if tables else 0, _COMPARED):
+            parts = (table[begin : begin + _COMPARED] for table in tables)
+            for some, other in combinations([part for part in parts if part.any()], 2):
+                if ((some | other) & _WRITTEN)[(some != 0) & (other != 0)].any():
                     raise _MeetingError
 
 
