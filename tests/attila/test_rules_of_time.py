@@ -411,6 +411,9 @@ _UNREAD = of(lambda boxes: boxes.display, [(21, "states0", dict.fromkeys(range(6
 ROPS = [
     *_rops("depth"),
     *_rops("color"),
+    Rule("color.extra_read_port", False, lambda config: blended(0, 16, 32, 48, 64, config=config), at("alu_start"),
+        [42, 50, 58, 66, 75], [42, 50, 66, 67, 75],
+        "the line that is pushed out is read from 55 to 63; the third quad is read in 55, or 63, the fourth in 64"),
     Rule("hz.enabled", False, _EVICTION, number("maxima"), 1, 0, "a maximum of the line that is evicted, or none"),
     Rule("hz.update_latency", 7, _EVICTION, last("maxima"), 275, 278,
         "the fifth quad in 261 finds all ways taken; the old line is read from 263 for 8 cycles, and a wire of "
@@ -631,9 +634,11 @@ def inputs(*sends: Send) -> list[int]:
     return cycles(arrivals(_FIFO, [DRAW, *sends], plan()), "input0")
 
 
-def sent(pick: Callable[[Boxes], Any], ports: str, *sends: Send, **changes: object) -> list[list[tuple[int, Any]]]:
+def sent(
+    pick: Callable[[Boxes], Any], ports: str, *sends: Send, config: AttilaConfig = PAPER, **changes: object
+) -> list[list[tuple[int, Any]]]:
     """What a box sends at some ports in a draw with changes."""
-    found = arrivals(pick, sends, plan(**changes))
+    found = arrivals(pick, sends, plan(**changes), config=config)
     return [found[port] for port in ports.split()]
 
 
@@ -646,6 +651,17 @@ def groups(*steps: InstructionWork) -> list[tuple[int, int]]:
     """When forty groups leave a shader, and their quads; one comes a cycle from 21 on."""
     (found,) = sent(_SHADERS, "output", *_GROUPS, fragment_program=program(*steps))
     return [(cycle, item[2]) for cycle, item in found]
+
+
+def batches(*sends: Send) -> list[int]:
+    """When groups of two instructions leave a shader that works in batches."""
+    (found,) = sent(_SHADERS, "output", _GROUPS[0], *sends, config=PAPER.with_values({"shader.window": False}),
+        fragment_program=_TWO, vertex_program=_TWO)  # fmt: skip
+    return [cycle for cycle, _ in found]
+
+
+def _later(cycle: int) -> Send:
+    return (cycle, "groups", (1, 0, 1, ()), 4)
 
 
 TICKETS: list[Send] = [(12 + at, "ticket0", 0) for at in range(3)]
@@ -677,17 +693,19 @@ def committed(*sends: Send) -> Outputs:
     return arrivals(lambda boxes: boxes.commit, [*first, *sends], MANY)
 
 
-def blended(*blocks: int, apart: int = 8, answers: tuple[tuple[int, int], ...] = ()) -> Outputs:
+def blended(*blocks: int, apart: int = 8, answers: tuple[tuple[int, int], ...] = (), blends: bool = True,
+    config: AttilaConfig = PAPER) -> Outputs:  # fmt: skip
     """Outputs of a colour unit with a quad of each block, from 21 on; blocks 16 apart share a set.
 
     ``answers`` have the cycles and bytes of what comes from memory.
     """
     count = 16 * len(blocks)
-    draw = plan(blends=True, step_quads=[(at,) for at in range(0, count, 16)], blocks=list(blocks),
+    draw = plan(blends=blends, step_quads=[(at,) for at in range(0, count, 16)], blocks=list(blocks),
         to_color=b"\x0f" * count, color_words=[7] * 4 * count)  # fmt: skip
     sends: list[Send] = [(21 + apart * at, "quads", 16 * at, 4) for at in range(len(blocks))]
+    sends.append((21 + apart * len(blocks), "quads", -1, 4))
     sends += [(at, "memory_data", (False, 0, size, 4, number)) for number, (at, size) in enumerate(answers)]
-    return arrivals(lambda boxes: boxes.color[0], [DRAW, *sends], draw, blocks=256)
+    return arrivals(lambda boxes: boxes.color[0], [DRAW, *sends], draw, blocks=256, config=config)
 
 
 def compressed(kind: str) -> list[int]:
@@ -734,6 +752,13 @@ def writes(config: AttilaConfig = PAPER) -> list[bool]:
     sends = [*QUADS, (60, "command", ("swap", 0)), *AGAIN]
     found = arrivals(lambda boxes: boxes.color[0], sends, *draws, config=config)
     return [item[0] for _, item in found["memory_request"]]
+
+
+def touched(quad: int) -> list[tuple[int, int]]:
+    """Addresses and bytes that a colour unit without compression writes: a clear line, and then a quad of it."""
+    sends = [*QUADS, (60, "command", ("swap", 0)), AGAIN[0], (410, "quads", quad, 4), *AGAIN[2:]]
+    found = arrivals(lambda boxes: boxes.color[0], sends, plan(), plan(number=1), config=UNCOMPRESSED)
+    return [item[1:3] for _, item in found["memory_request"]]
 
 
 def trilinear() -> list[int]:
@@ -803,6 +828,13 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "in 22, as the index before has it too; an entry with each vertex, in 51 and 52; the line after the last"),
     ("a line not asked for is free", lambda: committed((53, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
         [(52, ("left", 0)), (53, ("free", 0))], "in 53 it is too late"),
+    ("a batch waits for the last group of it", lambda: (batches(_GROUPS[1], _later(60)), batches(*_GROUPS[1:4])),
+        ([135, 136], [98, 99, 100]), "64 after 60, or 23: in 125, or 88, the second instruction of each begins"),
+    ("another batch waits again", lambda: batches(_GROUPS[1], _later(200)), [96, 275], "each 75 after it came"),
+    ("a full shader closes the batch", lambda: batches(*_GROUPS[1:33])[:2], [62, 63],
+        "31 of 32 slots are taken in 51; the second instructions begin in 52"),
+    ("the last vertices of a draw close it, too", lambda: batches((10, "command", (0, 1)),
+        (21, "groups", (0, 0, -1, ((0, False, True),)), 4)), [32], "the second instruction in 22"),
     ("slots of groups are used again", lambda: groups(), [(31 + at, at) for at in range(40)],
         "fetched in 21 + n, 10 cycles before it leaves; 32 slots"),
     ("and begin at the first instruction", lambda: groups(MOV, InstructionWork(4, (), -1, -1, True))[-1], (110, 39),
@@ -832,11 +864,20 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         [(72, True), (74, False), (90, True)],
         "the fifth quad evicts it: read from 55, compressed from 63, sent in 71, a cycle on the bus; in 73 it is asked "
         "for, not in 63, and the next line, evicted by that, is read"),
+    ("a line that is pushed out is written over when it has left",
+        lambda: (blended(0, 16, 32, 48, blends=False)["ended"],
+        blended(0, 16, 32, 48, 64, blends=False)["ended"]), ([(56, 0)], [(76, 0)]),
+        "the end comes in 53, or 61; the fifth quad finds its line read from 55, compressed from 63, sent in 71: it is "
+        "written in 72, and the draw has ended in 74; a wire of 2"),
+    ("a line that is being written is not taken", lambda: cycles(blended(0, 16, 32, 48, 64, 0, blends=False),
+        "alu_start")[4:], [57, 75], "allocated in 72, though its quad came in 61"),
     ("a line of memory is read, decompressed and written", lambda: cycles(blended(0, 16, 32, 48, 64, 0,
         answers=((100, 64),)), "alu_start")[4:], [75, 119],
         "64 bytes a cycle on the bus: decompressed from 100, written from 108, its quad read in 116, begun in 117"),
     ("a compressed line is read before it is written over", lambda: writes()[:2], [True, False],
         "the swap has stored 64 bytes; they are asked for, and do not come"),
+    ("other pieces are not", lambda: touched(5), [(0, 64), (64, 64), (128, 64), (192, 64), (64, 64)],
+        "quad 5 has the bytes 80 to 95"),
     ("of a line written in part, touched pieces are stored", lambda: writes(UNCOMPRESSED), [True] * 5,
         "4 pieces of 64 bytes of a line that was clear; then the one with the quad"),
     ("addresses take a cycle for each bilinear step", trilinear, [30, 32], "begun in 22 and 24, 6 + 2 each"),
@@ -850,6 +891,8 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "begun in 41, done in 43 and written in 44; then the second is read, and begun in 45"),
     ("the last vertex of a draw completes a group", lambda: inputs((21, "vertex0", (0, (0, False, True)))), [22],
         "it does not wait for three more, as one that is not the last does"),
+    ("quads go to the depth unit in order", lambda: fifo("depth0", _NOT_READY[0], (30, "depth_ready0", True),
+        (21, "quads", (0, 1, 2), 12))[0], [(31, 0), (32, 1), (33, 2)], "one a cycle from 30"),
     ("shaded quads leave in order, the end last", lambda: fifo("color0 color1 ended", *SHADED, *BACK),
         [[(52, 0), (53, 1), (54, -1)], [(52, -1)], [(55, 0)]],
         "quad 0 is back in 50, sent in 51; the end of the other ROP too; a wire of 2 for the end of the draw"),
