@@ -378,7 +378,7 @@ def _rops(kind: str) -> list[Rule]:
         Rule(f"{kind}.extra_write_port", False, many, lambda found: cycles(found, "alu_start")[7:9], [49, 50], [49, 58],
             "the first line is written from 33 on, the second, asked for 16 later, from 49 to 56; results of 45 to 48 "
             "are written, the next waits, with it four operations"),
-        Rule(f"{kind}.cleared", 2048, clear, at("ended"), [277], [149], "262,144 states from 20: 256 cycles, or 128"),
+        Rule(f"{kind}.cleared", 2000, clear, at("ended"), [277], [153], "262,144 states from 20: 256 cycles, or 132"),
         Rule(f"{kind}.block_states", 1024, clear, at("ended"), [277], [22], "256 cycles, or 1"),
     ]  # fmt: skip
     if kind == "color":
@@ -424,6 +424,8 @@ ROPS = [
         "five lines of one set: one, or three, are evicted"),
     Rule("depth.compress", False, _EVICTION, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
     Rule("color.compression", 3, _SWAP, at("states"), [80], [75], "8 cycles to compress, or 3"),
+    Rule("color.cleared", 512, of(lambda boxes: boxes.color[0], [*QUADS, (60, "command", ("swap", 0))], blocks=4097),
+        last("ended"), 84, 86, "states in 80, so sent in 79: 2049 of this unit's take 3 cycles, or 5; a wire of 2"),
     Rule("color.compress", False, _SWAP, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
     Rule("memory.color_bus", 16, _SWAP, at("states"), [80], [83], "64 bytes hold the bus for 1 cycle, or 4"),
     Rule("display.decompression", 2, _DISPLAY, at("ended"), [89], [153], "a cycle, or two, for each of 64 blocks"),
@@ -676,9 +678,9 @@ BACK: list[Send] = [(40, "output0", (1, 0, 1, ()), 4), (50, "output0", FRAGMENT,
 SHADED = stream("interpolated", [(0, [(0, 0)]), (0, [(0, 1)]), (0, [(0, -1), (1, -1)])], amount=4)
 
 
-def interpolated() -> list[object]:
-    """Quads that go to the interpolator together, every fourth cycle: two tiles of a scan tile in each of two ROPs."""
-    draw = plan(fragment_inputs=16, blocks=[0, 1, 4, 5], rops=bytes((0, 0, 1, 1)), tested=b"\x0f" * 64)
+def interpolated(second: int = 1) -> list[object]:
+    """Quads that go to the interpolator together, every fourth cycle: two tiles in each of two ROPs."""
+    draw = plan(fragment_inputs=16, blocks=[0, second, 4, 5], rops=bytes((0, 0, 1, 1)), tested=b"\x0f" * 64)
     sends = [*stream("tested0", (0, 1, 16, 17), amount=4), *stream("tested1", (32, 33, 48, 49), amount=4)]
     return [item[1] for _, item in arrivals(_FIFO, [DRAW, *sends], draw)["interpolation"]]
 
@@ -891,6 +893,12 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "begun in 41, done in 43 and written in 44; then the second is read, and begun in 45"),
     ("the last vertex of a draw completes a group", lambda: inputs((21, "vertex0", (0, (0, False, True)))), [22],
         "it does not wait for three more, as one that is not the last does"),
+    ("quads leave a depth unit in order", lambda: sent(lambda boxes: boxes.depth[0], "tested", DRAW,
+        (12, "consumer", False), (40, "consumer", True), *stream("quads", range(12), amount=4))[0],
+        [(41 + at, at) for at in range(12)], "8 are written and 4 wait until 40"),
+    ("the turn of interpolation stays within a scan tile", lambda: interpolated(8),
+        [[(0, 0), (1, 32)], [(0, 1), (1, 33)], [(1, 48), (1, 49)], [(0, 16), (0, 17)]],
+        "in 26 the next quad of the first ROP is of block 8, that of the second one is of the same scan tile"),
     ("quads go to the depth unit in order", lambda: fifo("depth0", _NOT_READY[0], (30, "depth_ready0", True),
         (21, "quads", (0, 1, 2), 12))[0], [(31, 0), (32, 1), (33, 2)], "one a cycle from 30"),
     ("shaded quads leave in order, the end last", lambda: fifo("color0 color1 ended", *SHADED, *BACK),
@@ -933,6 +941,9 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("an even and an odd page are open",
         lambda: memory((30, READ, 0), (31, READ, PAGE // 2), (32, READ, 64), (33, READ, PAGE)), [40, 60, 64, 84],
         "the second opens its page 20 after the first; the third finds its own open, 4 later; the fourth closes that"),
+    ("uploads leave a page open and a channel turned to writes", lambda: (
+        memory((30, READ, PAGE), written=((25, PAGE),)), memory((30, READ, 2 * PAGE), written=((25, PAGE),))),
+        ([51], [55]), "16 after the write in 25; another page 20 after it"),
     ("two writes are a run", lambda: memory(*THREE_WRITES, (35, READ, 192)), [36, 40, 44, 64],
         "the third goes in 38, before the read, which starts 16 later"),
     ("a read waits for a write of its bytes",
