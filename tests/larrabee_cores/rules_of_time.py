@@ -55,8 +55,9 @@ class Rule:
     """Phases of the pieces of each thread, which execute the program."""
     works: int = 1
     """Pieces of work, each the whole program, of which the last is measured."""
-    quads: int = 0
-    """A first thread deals them, one a cycle, and then executes `TAIL`; a second one executes the program for each."""
+    quads: Sequence[int] = ()
+    """Work threads for which the last thread deals quads, one a cycle; it then executes `TAIL`. They execute the
+    program for each of theirs."""
 
     def measured(self, *, native: bool = False) -> int:
         """Return the cycles of a core whose threads take turns."""
@@ -114,13 +115,14 @@ class Rule:
         programs = [assemble_vector(text) for text in ("mov r1, 1\n", TAIL.replace("; ", "\n") + "\n")]
         marks = [{0: at.DEALS_A_QUAD}, {}, {0: at.TAKES_A_QUAD}]
         image = CoreImage([*programs, program], config, marks)
-        rows = np.zeros((2 * self.quads + 1, at.STRETCH), np.int64)
-        rows[:, at.S_PAST], rows[:, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = 1, -1
-        which = np.repeat([0, 1, 2], [self.quads, 1, self.quads])
-        rows[:, at.S_BLOCKS] = np.array(image.blocks)[which]
-        threads = [rows[self.quads + 1 :], rows[: self.quads + 1]]
-        deals = np.zeros(self.quads, np.int64)
-        tables = WorkTables(threads, deals=deals, queue=config.queued_quads, workers=[0, 0])
+        workers = [*range(max(self.quads) + 1), 0]
+        threads = [np.full((self.quads.count(worker), at.STRETCH), 2) for worker in workers[:-1]]
+        threads.append(np.array([[which] * at.STRETCH for which in (*(0 for _ in self.quads), 1)]))
+        for rows in threads:
+            rows[:, at.S_BLOCKS] = np.array(image.blocks)[rows[:, 0]]
+            rows[:, at.S_BLOCKS + 1 :], rows[:, at.S_PAST] = 0, 1
+            rows[:, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = -1
+        tables = WorkTables(threads, deals=np.array(self.quads), queue=config.queued_quads, workers=workers)
         return int(image.count(np.zeros(1, np.uint32), tables, native=native)[at.END])
 
     def after(self) -> Rule:
@@ -204,6 +206,10 @@ RULES = (
     Rule("a shift issues in the first pipe", f"{MAKE}; shl r1, 1; {LAST}", 3, "@0, @1, @2", {"shifts_beside": True}, 2),
     Rule("two of a cycle may both touch memory", f"vloadps v1, [0]; load r1, [64]; {LAST}", 2, "@0 both, @1",
          {"two_accesses": False}, 3),
+    Rule("other two still pair, then", "mov r1, 1; mov r2, 1; mov r3, 1; mov r4, 1", 3, "@0 both, @1 both, halt @2",
+         {"source": "load r1, [0]; load r2, [64]; load r3, [128]; load r4, [192]"}, 4, {"two_accesses": False}),
+    Rule("a gather of no lane takes a cycle", f"vgatherd v1{{k1}}, v9, [0]; {LAST}", 2, "@0, @1",
+         {"source": f"{GATHER}; {LAST}"}, 17),
     Rule("a thread issues in consecutive cycles", FREE, 4, "@0 to @3", {"back_to_back": False}, 8),
     Rule("each line of a gather holds the pipes for a cycle", GATHER, 16, "sixteen lines", {"gather_line_cycles": 2},
          32),
@@ -216,6 +222,8 @@ RULES = (
          {"mispredicted_cycles": 0}, 8),
     Rule("a branch waits for its flags", ALTERNATING, 12, "as above; if they pair, @1, @2, @3 + 5, halt @8",
          {"flags_pair": True}, 9),
+    Rule("but nothing else does, even so", f"sub r1, 1; mov r2, r1; {LAST}", 3, "@0, @1, @2",
+         {"source": f"sub r1, 1; mov r2, r3; {LAST}"}, 2, {"flags_pair": True}),
     Rule("one other way does not change a prediction", NEST, 44,
          "inner jnz wrong at each of three exits, outer at one: 28 cycles of instructions and 4 x 4; with one bit two "
          "more, 52", {"mispredicted_cycles": 0}, 28),
@@ -383,8 +391,11 @@ RULES = (
     Rule("the next fiber begins after a switch", ASK, 18, "answered at 17", {"unit": (0, 30)}, 32, requests=[(1, 0)],
          unit=(0, 0)),
     Rule("a set-up thread waits for room in a queue", CHAIN, 95,
-         "deals @0, @2, @3, ten products @4 to @94", {"queued_quads": 1}, 126, quads=3),
-    Rule("a work thread waits for quads", CHAIN, 95, "chains @1, @33 and @65 to @93", {"quads": 4}, 126, quads=3),
+         "deals @0, @2, @3, ten products @4 to @94", {"queued_quads": 1}, 126, quads=(0, 0, 0)),
+    Rule("a work thread waits for quads", CHAIN, 95, "chains @1, @33 and @65 to @93", {"quads": (0,) * 4}, 126,
+         quads=(0, 0, 0)),
+    Rule("each takes those of its own queue", CHAIN, 128, "chains @1, @33, @65, @97 and @3, @35, @67, @99 to @127",
+         {"quads": (0, 1) * 5}, 160, quads=(0, 1) * 4),
 )  # fmt: skip
 """Every rule, and every value of the configuration."""
 
