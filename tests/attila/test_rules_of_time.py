@@ -19,7 +19,7 @@ from attila_bridge.function.work import AttributeWork, InstructionWork
 from attila_bridge.time.caches import Tags
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import Boxes
-from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan
+from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan, TrianglePlan
 from pixelflow.simd.configuration import Value
 from tests.attila.bench import Send, arrivals, plan, program
 from tests.attila.moved import outcome
@@ -190,6 +190,13 @@ RASTER = [
     Rule("hz.queue", 160, _HZ_FILLS, first("ready"), 23, 24,
         "32 quads a cycle from 21: more than 64 of 128 are free up to "
         "63, which 64 in 22 exceed; of 160 up to 95, which 96 in 23 exceed"),
+    Rule("hz.cache_line", 4, lambda config: {"quads": sent(HZ, "quads", DRAW, *STEPS[1:], config=config,
+        hierarchical=True, step_quads=[(0, 16, 32)], blocks=[0, 4, 8])[0]}, at("quads"), [28, 29], [28, 29, 30, 31],
+        "one line, or one a cycle"),
+    Rule("hz.cache_lines", 4, lambda config: {"quads": sent(HZ, "quads", DRAW, *STEPS[1:], config=config,
+        hierarchical=True, nearest=[0] * 320, step_quads=[tuple(range(0, 320, 16))], blocks=list(range(0, 320, 16)),
+        rops=bytes(20))[0]}, last("quads"), 48, 56,
+        "a line is free 6 cycles after its look-up: twenty one a cycle from 21, or four in 21 to 24, 27 to 30, ... 48"),
     Rule("hz.cleared", 4, _HZ_CLEAR, at("ended"), [22], [37], "64 blocks: 1 cycle, or 16, from 20; a wire of 2"),
     Rule("fifo.interpolation_latency", 9, _INTERPOLATOR, at("output"), [30], [35],
         "in 21, 4 + 16 / 4, at most 8; with 9 "
@@ -383,6 +390,27 @@ def _rops(kind: str) -> list[Rule]:
     ]  # fmt: skip
     if kind == "color":
         rows += [
+            Rule(
+                "color.op_queue",
+                8,
+                many,
+                lambda found: cycles(found, "alu_start")[7:13],
+                [49, 58, 59, 60, 61, 62],
+                [49, 50, 51, 52, 53, 58],
+                "one port: four operations wait for the line, or eight",
+                {"color.extra_write_port": False},
+            ),
+            Rule(
+                "color.read_queue",
+                4,
+                of(_rop(kind), [DRAW, *quads], plan(step_quads=[tuple(range(16))] * 4, blocks=[0, 1, 2, 3])),
+                first("ready"),
+                45,
+                32,
+                "one is allocated a cycle from 22, one begun in 23 and "
+                "39: 16 wait in 38, or 4 in 26; 6 wait before them in 44, or 31",
+                {"color.alu_rate": 16},
+            ),
             Rule("color.ways", 1, lines, number("memory_request"), 6, 9, "ten lines of one set: 4 stay, or 1"),
             Rule(
                 "color.input_queue", 4, lines, first("ready"), 31, 27, "as above: 4 are taken; 6 wait in 30, or 2 in 26"
@@ -675,6 +703,35 @@ _LINE: Send = (41, "memory_data", (False, 0, 64, 1, 0))
 
 BACK: list[Send] = [(40, "output0", (1, 0, 1, ()), 4), (50, "output0", FRAGMENT, 4)]
 """Quad 1, then quad 0."""
+ASSEMBLY, CLIPPER, SETUP, TRAVERSAL, HZ = (
+    lambda boxes: boxes.assembly, lambda boxes: boxes.clipper, lambda boxes: boxes.setup, lambda boxes: boxes.traversal,
+    lambda boxes: boxes.hz,
+)  # fmt: skip
+ASKED: list[Send] = [DRAW, *((12 + at, "requests", 1) for at in range(4))]
+FOUR: list[Send] = [(21, "triangles", 0), (22, "triangles", 1), (23, "triangles", 2), (24, "triangles", -1)]
+
+
+def outcomes(*found: int) -> tuple[TrianglePlan, ...]:
+    """Triangles of three vertices, and a further one each, with these outcomes."""
+    return tuple(TrianglePlan(3 + at, 1, outcome, 100.0) for at, outcome in enumerate(found))
+
+
+def traversed(*sends: Send) -> list[list[tuple[int, Any]]]:
+    """Steps and end of a draw of a batch of four triangles, two scan tiles, and one of two, one scan tile."""
+    draw = BatchPlan(4, 2, ((0, 2, 1), (2, 2, 2))), BatchPlan(2, 1, ((4, 2, 1),))
+    six = [(21 + at, "triangles", at) for at in range(6)]
+    return sent(TRAVERSAL, "steps ended", DRAW, *six, (27, "triangles", -1), *sends, batches=draw,
+        steps_inside=[(0, 0, 0, 0, 16)] * 16)  # fmt: skip
+
+
+def depths(*blocks: int, more: tuple[Send, ...] = (), nearest: int = 0, hierarchical: bool = True) -> list[object]:
+    """What leaves hierarchical Z of quads of these blocks that come in 21."""
+    values = _FULL_STEPS
+    return sent(HZ, "quads", DRAW, *STEPS[1:], *more, hierarchical=hierarchical, nearest=[nearest] * 1024,
+        step_quads=[tuple(range(0, 16 * len(blocks), 16))], blocks=list(blocks), steps_covered=values.steps_covered,
+        steps_inside=values.steps_inside)[0]  # fmt: skip
+
+
 SHADED = stream("interpolated", [(0, [(0, 0)]), (0, [(0, 1)]), (0, [(0, -1), (1, -1)])], amount=4)
 
 
@@ -882,11 +939,37 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "quad 5 has the bytes 80 to 95"),
     ("of a line written in part, touched pieces are stored", lambda: writes(UNCOMPRESSED), [True] * 5,
         "4 pieces of 64 bytes of a line that was clear; then the one with the quad"),
+    ("samples of a read follow each other", lambda: [cycles(textured(ONE, ONE), port)
+        for port in ("address", "filter", "results")], [[29, 30], [66, 67], [70]], "6 + 1 and 4 + 1 each"),
+    ("a line that is there is read at once", lambda: sent(_TEXTURE, "results", (21, "requests", (0, 0, 0, 0, 20)),
+        *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at)) for at in range(4)),
+        (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE,)]),))[0], [(69, 0), (119, 1)],
+        "begun in 101, fetched in 109, read in 110, filtered from 111 to 116, handed on in 117, sent in 118"),
     ("addresses take a cycle for each bilinear step", trilinear, [30, 32], "begun in 22 and 24, 6 + 2 each"),
     ("the filter takes a cycle for each bilinear step", filtered, [135, 136],
         "the line is there in 112; begun in 124, 4 + 4, sent in 134; the second is begun in 128 only, 4 + 1"),
     ("a step waits for all of its lines", two_lines, [85], "the second is there in 68, 16 after the one of a step "
     "alone"),
+    ("a degenerate triangle takes a cycle", lambda: sent(ASSEMBLY, "triangles", *ASKED, *((31 + at, "vertices", 0)
+        for at in range(5)), triangles=outcomes(4, 0, 4), indices=[0, 1, 2, 3, 4])[0], [(35, 0), (37, 2), (38, -1)],
+        "the third vertex in 33: sent in 34; the second vanishes in 35"),
+    ("a triangle outside vanishes", lambda: sent(CLIPPER, "output ended", *ASKED, *FOUR, triangles=outcomes(4, 1, 4)),
+        [[(29, 0), (33, 2), (37, -1)], [(37, 0)]], "done in 27 to 30, sent in 27, 31, 35, 4 apart; a wire of 2"),
+    ("so does one that is not drawn", lambda: sent(SETUP, "output ended", *ASKED, *FOUR, triangles=outcomes(4, 2, 4)),
+        [[(33, 0), (35, 2), (36, -1)], [(36, 0)]], "done in 31 to 34; a wire of 2"),
+    ("four triangles are a batch, or the last ones", traversed, [[(28, (0, 2)), (29, (2, 2)), (31, (4, 2)),
+        (32, (-1, 1))], [(33, 0)]], "begun in 25, descents in 26 and 27, steps sent in 27 and 28; begun in 28, sent in "
+        "30; the end"),
+    ("traversal waits for hierarchical Z", lambda: traversed((12, "ready", False), (40, "ready", True))[0],
+        [(42, (0, 2)), (43, (2, 2)), (45, (4, 2)), (46, (-1, 1))], "begun before; the first descent in 40"),
+    ("a line of the buffer a cycle", lambda: (depths(0, 1, 2), depths(0, 16, 32)), ([(28, (0, 16, 32)), (29, (-1,))],
+        [(28, (0,)), (29, (16,)), (30, (32,)), (31, (-1,))]), "blocks of one line, or of three"),
+    ("quads wait for the FIFO", lambda: depths(0, 1, 2, more=((12, "fifo_ready", False), (40, "fifo_ready", True))),
+        [(41, (0, 16, 32)), (42, (-1,))], "all at once, in 40"),
+    ("a maximum counts that was written before the line is read", lambda: [depths(0, 1, 2,
+        more=((at, "maxima0", (1, 5)),), nearest=9)[0] for at in (15, 24)], [(28, (0, 32)), (28, (0, 16, 32))], "read in 26, written in 20, or 29"),
+    ("without hierarchical Z quads pass", lambda: depths(0, 1, 2, hierarchical=False), [(22, (0, 16, 32)), (24, (-1,))],
+        "in the cycle in which they come, the end a cycle later"),
     ("maxima go before a look-up", lambda: (looked_up(20), looked_up(21)), ([28, 29], [29, 30]),
         "the quad is looked up in 21, but in 22 where the buffer takes a maximum"),
     ("a quad waits for another one of its place", again, [42, 46],
