@@ -390,32 +390,16 @@ def _rops(kind: str) -> list[Rule]:
     ]  # fmt: skip
     if kind == "color":
         rows += [
-            Rule(
-                "color.op_queue",
-                8,
-                many,
-                lambda found: cycles(found, "alu_start")[7:13],
-                [49, 58, 59, 60, 61, 62],
-                [49, 50, 51, 52, 53, 58],
-                "one port: four operations wait for the line, or eight",
-                {"color.extra_write_port": False},
-            ),
-            Rule(
-                "color.read_queue",
-                4,
-                of(_rop(kind), [DRAW, *quads], plan(step_quads=[tuple(range(16))] * 4, blocks=[0, 1, 2, 3])),
-                first("ready"),
-                45,
-                32,
-                "one is allocated a cycle from 22, one begun in 23 and "
-                "39: 16 wait in 38, or 4 in 26; 6 wait before them in 44, or 31",
-                {"color.alu_rate": 16},
-            ),
+            Rule("color.op_queue", 8, many, lambda found: cycles(found, "alu_start")[7:13], [49, 58, 59, 60, 61, 62],
+                [49, 50, 51, 52, 53, 58], "one port: four operations wait for the line, or eight",
+                {"color.extra_write_port": False}),
+            Rule("color.read_queue", 4, of(_rop(kind), [DRAW, *quads], plan(step_quads=[tuple(range(16))] * 4,
+                blocks=[0, 1, 2, 3])), first("ready"), 45, 32, "one is allocated a cycle from 22, one begun in 23 and "
+                "39: 16 wait in 38, or 4 in 26; 6 wait before them in 44, or 31", {"color.alu_rate": 16}),
             Rule("color.ways", 1, lines, number("memory_request"), 6, 9, "ten lines of one set: 4 stay, or 1"),
-            Rule(
-                "color.input_queue", 4, lines, first("ready"), 31, 27, "as above: 4 are taken; 6 wait in 30, or 2 in 26"
-            ),
-        ]
+            Rule("color.input_queue", 4, lines, first("ready"), 31, 27,
+                "as above: 4 are taken; 6 wait in 30, or 2 in 26"),
+        ]  # fmt: skip
     if kind == "depth":
         stalled = of(_rop(kind), [DRAW, *busy, *quads], passes)
         rows += [
@@ -967,7 +951,8 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("quads wait for the FIFO", lambda: depths(0, 1, 2, more=((12, "fifo_ready", False), (40, "fifo_ready", True))),
         [(41, (0, 16, 32)), (42, (-1,))], "all at once, in 40"),
     ("a maximum counts that was written before the line is read", lambda: [depths(0, 1, 2,
-        more=((at, "maxima0", (1, 5)),), nearest=9)[0] for at in (15, 24)], [(28, (0, 32)), (28, (0, 16, 32))], "read in 26, written in 20, or 29"),
+        more=((at, "maxima0", (1, 5)),), nearest=9)[0] for at in (15, 24)],
+        [(28, (0, 32)), (28, (0, 16, 32))], "read in 26, written in 20, or 29"),
     ("without hierarchical Z quads pass", lambda: depths(0, 1, 2, hierarchical=False), [(22, (0, 16, 32)), (24, (-1,))],
         "in the cycle in which they come, the end a cycle later"),
     ("maxima go before a look-up", lambda: (looked_up(20), looked_up(21)), ([28, 29], [29, 30]),
