@@ -148,6 +148,11 @@ RULES = {
         "8 words a cycle; h takes the place of g while f is executed; in the place of f it would come 1 after",
         {"igc.memory_words=12": 5 * (1 + 11)}, given="igc.supply=3200 igc.memory_words=24",
     ),
+    "a large piece takes the place of two": Rule(
+        f"CALL f\nCALL g\nCALL k\nHALT\n{ROUTINES}\nroutine k()\n{TEN}{TEN}end", 1 + 11 + 11 + 1 + 21,
+        "8 words a cycle; the first word of k comes 1 after the last use of g, not of f",
+        {"igc.memory_words=64": 1 + 11 + 11 + 21}, given="igc.supply=3200 igc.memory_words=24",
+    ),
     "a path of words for unequal streams": Rule(
         "EMC_PixCopy [0], [64], 3, 8\n" + TEN + TEN + "HALT\nstream tigc\n" + "TAS_SetOrder 0\n" * 10, 44 + 2 * 12,
         "they take turns up to HALT of the second in 44, after 11 words of the first; 12 more with HALT",
@@ -299,6 +304,12 @@ RULES = {
         "of the last; answer 1",
         {"tasic.port_bytes_per_cycle=4": 12 + 255 * 8 + 4 + 1, "tasic.port_bytes_per_cycle=16": 6 + 7 + 255 * 4 + 1},
         given="sdram.equal_slots=false",
+    ),
+    "greedy writes, another row": Rule(
+        f"{WRITE}{ROWS}TAS_MemWrBlock4 2", 8 + 3 + 255 * 11 + 4 + 1,
+        "3 and two settings, fetch 1 and 2 in; ACT, 3, WR; later PRE 5 after WR, 3, ACT, 3, WR; 4 bytes, answer 1",
+        {"sdram.twr_cycles=3": 16 + 255 * 12, "sdram.trp_cycles=4": 16 + 255 * 12},
+        given="sdram.equal_slots=false tasic.port_bytes_per_cycle=16",
     ),
     "refresh": Rule(
         f"{READ}TAS_MemRdRepeat4 16, 2", 3 + 16 * 524 + 9 + 14 * 2 + 1,
