@@ -28,6 +28,7 @@ from tests.attila.scripts import (
     DRAW,
     EVICTED,
     FRAGMENT,
+    FRAGMENT_BOXES,
     FRAME,
     GROUP,
     MOV,
@@ -716,6 +717,25 @@ def depths(*blocks: int, more: tuple[Send, ...] = (), nearest: int = 0, hierarch
         steps_inside=values.steps_inside)[0]  # fmt: skip
 
 
+def processed(ports: str, steps: tuple[tuple[str, int], ...], *sends: Send, pipelined: bool = True) -> list[object]:
+    """What the command processor sends at some ports in a frame of these steps."""
+    config = PAPER.with_values({"gpu.pipelined_draws": pipelined})
+    found = arrivals(lambda boxes: boxes.processor, sends, plan(), plan(number=1), steps=steps, config=config)
+    return [found[port] for port in ports.split()]
+
+
+def _fragments(cycle: int) -> list[Send]:
+    return [(cycle, f"{each}_ended", 0) for each in FRAGMENT_BOXES]
+
+
+def draws(pipelined: bool) -> list[object]:
+    """When geometry and fragments of two draws begin, and the swap after them."""
+    ends: list[Send] = [(100, "clipper_ended", 0), *_fragments(200), (250, "clipper_ended", 1), *_fragments(300)]
+    steps = (("draw", 0), ("draw", 1), ("swap", 0))
+    found = processed("fetch_command setup_command color0_command", steps, *ends, pipelined=pipelined)
+    return [[cycle for cycle, _ in port] for port in found]
+
+
 SHADED = stream("interpolated", [(0, [(0, 0)]), (0, [(0, 1)]), (0, [(0, -1), (1, -1)])], amount=4)
 
 
@@ -955,10 +975,32 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         [(28, (0, 32)), (28, (0, 16, 32))], "read in 26, written in 20, or 29"),
     ("without hierarchical Z quads pass", lambda: depths(0, 1, 2, hierarchical=False), [(22, (0, 16, 32)), (24, (-1,))],
         "in the cycle in which they come, the end a cycle later"),
+    ("geometry of a draw goes on beside the fragments before", lambda: (draws(True), draws(False)),
+        ([[1, 101], [1, 201], [1, 201, 302]], [[1, 202], [1, 202], [1, 202, 302]]),
+        "begun in 100 and 200, where what precedes it ends, or in 201; the swap in 301"),
+    ("a clear of depths ends with hierarchical Z", lambda: processed("depth0_command hz_command fetch_command",
+        (("clear", 1), ("ready", 7), ("draw", 0)), (50, "depth0_ended", 0), (50, "depth1_ended", 0),
+        (60, "hz_ended", 0)), [[(1, ("clear", 0)), (68, ("draw", 0))]] * 2 + [[(68, ("draw", 0))]],
+        "in 60, and 7 cycles more"),
+    ("a program begins a page and ends with its last bytes", lambda: processed("memory_request fetch_command",
+        (("read", 150), ("read", 10), ("draw", 0)), (80, "memory_data", (False, 0, 64, 0, 0)),
+        (82, "memory_data", (False, 64, 64, 0, 0)), (120, "memory_data", (False, 128, 22, 0, 0)),
+        (140, "memory_data", (False, 0, 10, 0, 0))),
+        [[(1, (False, 0, 64, 0, 0)), (2, (False, 64, 64, 0, 0)), (3, (False, 128, 22, 0, 0)),
+          (123, (False, 4096, 10, 0, 0))], [(142, ("draw", 0))]], "22 bytes take 3 cycles, to 122, 10 take 2"),
+    ("the display waits for both ROPs, and for each line of memory", lambda: sent(lambda boxes: boxes.display,
+        "memory_request ended", (21, "states0", {0: 64, 2: 256}), (30, "states1", {1: 64}),
+        *((100 + 10 * at, "memory_data", (False, 0, 64, 7, at)) for at in range(6))),
+        [[(33, (False, 0, 64, 7, 0)), (34, (False, 256, 64, 7, 1)),
+          *((35 + at, (False, 512 + 64 * at, 64, 7, 2 + at)) for at in range(4))], [(213, 0)]],
+        "begun in 31, asked for from 32 on; the third block is there in 150, it and 61 clear ones take a cycle each"),
     ("maxima go before a look-up", lambda: (looked_up(20), looked_up(21)), ([28, 29], [29, 30]),
         "the quad is looked up in 21, but in 22 where the buffer takes a maximum"),
     ("a quad waits for another one of its place", again, [42, 46],
         "begun in 41, done in 43 and written in 44; then the second is read, and begun in 45"),
+    ("a group of vertices that has left makes room", lambda: cycles({"": fifo("input0", *_VERTICES,
+        (60, "output0", (0, 0, -1, tuple((at, False, False) for at in range(4))), 4))[0]}, "")[5:], [32, 62],
+        "48 places are taken by twelve groups, every other one of this shader; four are free in 61"),
     ("the last vertex of a draw completes a group", lambda: inputs((21, "vertex0", (0, (0, False, True)))), [22],
         "it does not wait for three more, as one that is not the last does"),
     ("quads leave a depth unit in order", lambda: sent(lambda boxes: boxes.depth[0], "tested", DRAW,
