@@ -1,12 +1,17 @@
 """Bytes of pixels between memory and tiles: read once, written once, and what is saved of that, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from larrabee_bridge.pipeline.account import grounds_of_cores
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.frame import FrameSetting, LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.traffic import TileSizes, Traffic, bin_contents, binned_traffic, default_targets
+from larrabee_bridge.vpu.config import CORE_MHZ
 from pixelflow.simd.drawing import Blend, Draw, Frame, State
+from pixelflow.simd.units import Standing
 from tests.larrabee_backend.soups import square
 
 FIRST = square(0.5, (1, 2, 3), 8)
@@ -63,3 +68,12 @@ def test_whether_a_tile_stays_in_its_slice_of_the_cache(tile: int, samples: int,
     found = render_back_end(Frame(8, 8, (0, 0, 0), draws, samples), tile=tile)
     assert found.tile_bytes == size
     assert found.fits_l2 == (size <= 256 * 1024)
+    left = max(256 * 1024 - size, 0)
+    assert replace(found, list_bytes=np.array([left, 0])).fits_l2 == (size <= 256 * 1024)
+    assert not replace(found, list_bytes=np.array([0, left + 1])).fits_l2, "lists of the longest tile count"
+
+
+def test_a_clock_that_was_set_is_invented() -> None:
+    run = render_on_larrabee(frame(FIRST), FrameSetting(tile=32))
+    clocks = [grounds_of_cores(run, mhz)["clock_mhz"].constants[0] for mhz in (CORE_MHZ, 500)]
+    assert [(each.value, each.standing) for each in clocks] == [(1000, Standing.DERIVED), (500, Standing.INVENTED)]
