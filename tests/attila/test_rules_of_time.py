@@ -771,6 +771,15 @@ def blended(*blocks: int, apart: int = 8, answers: tuple[tuple[int, int], ...] =
     return arrivals(lambda boxes: boxes.color[0], [DRAW, *sends], draw, blocks=256, config=config)
 
 
+def narrow(write: bool) -> Outputs:
+    """A write of 24 bytes, or two reads of two channels, over a bus of 16."""
+    client = clients().index("SU0::ColorWrite")
+    requests = [(write, 256 * at, 24, client, at) for at in range(1 if write else 2)]
+    sends = stream("SU0::ColorWrite_request", requests, 30)
+    config = PAPER.with_values({"memory.color_bus": 16})
+    return arrivals(lambda boxes: boxes.memory, sends, plan(), config=config)
+
+
 def compressed(kind: str) -> list[int]:
     """Bytes sent to memory for a line, pushed out by four others, in which a quad of zeros alone was written."""
     words = WORDS * 80
@@ -1054,6 +1063,10 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("uploads leave a page open and a channel turned to writes", lambda: (
         memory((30, READ, PAGE), written=((25, PAGE),)), memory((30, READ, 2 * PAGE), written=((25, PAGE),))),
         ([51], [55]), "16 after the write in 25; another page 20 after it"),
+    ("a bus takes whole cycles", lambda: [cycles(narrow(write), port) for write, port in ((True, "module0"),
+        (False, "SU0::ColorWrite_data"))], [[37], [46, 48]], "24 bytes over 16 take 2, for a write and for an answer"),
+    ("a bus serves answers and data in turn", lambda: memory((30, READ, 0), (60, WRITE, 64), (61, READ, 64)),
+        [40, 66, 86], "written once the data are there, in 60; a read of the same bytes starts 16 later"),
     ("two writes are a run", lambda: memory(*THREE_WRITES, (35, READ, 192)), [36, 40, 44, 64],
         "the third goes in 38, before the read, which starts 16 later"),
     ("a read waits for a write of its bytes",

@@ -37,7 +37,8 @@ def test_sources_are_assembled_to_the_public_assemblers_words() -> None:
 def test_swizzles_of_three_sources_are_two_bits_a_channel() -> None:
     """The first source's are bits 65 to 72, x lowest: 3, 2, 1, 0 for wzyx; without letters 0, 1, 2, 3."""
     for letters, bits in ((".wzyx", 0x1B), ("", 0xE4)):
-        (each,) = assemble_text(f"mad (8) g1<1>F g2<4,4,1>{letters}F g3<4,4,1>F g4<4,4,1>F {{align16}};", "").instructions
+        text = f"mad (8) g1<1>F g2<4,4,1>{letters}F g3<4,4,1>F g4<4,4,1>F {{align16}};"
+        (each,) = assemble_text(text, "").instructions
         assert each.whole >> 65 & 0xFF == bits
 
 
