@@ -31,6 +31,7 @@ ALTERNATE = "TAS_SetBanks 1\nTAS_SetStep 1\nTAS_SetCrossbar 2, 0\n"
 """Banks take turns, by promise; three cycles."""
 ROWS = "TAS_SetStep 1\nTAS_SetCrossbar 9, 0\n"
 """Another row in every round; two cycles."""
+TIGC = "stream tigc\n" + "TAS_SetCounter 9\n" * 5
 TEN = "LD R, #1\n" * 10
 ROUTINES = f"routine f()\n{TEN}end\nroutine g()\n{TEN}end"
 
@@ -86,6 +87,11 @@ RULES = {
     "a cycle between frees the port": Rule(
         "ST [0], R\nLD S, #1\nLD R, [1]\nST [0], R\nST [1], R\nLD R, [2]", 6 + 1, "a cycle each; the last read waits",
         {"extra.store_then_read=3": 6 + 3}, given="extra.store_then_read=1",
+    ),
+    "a wait frees the port": Rule(
+        f"ST [0], R\nWAIT 0\nLD R, [1]\nHALT\n{TIGC}SIGNAL 0", 7, "ST 1; the signal in 5, wire 1, LD 1",
+        {"igc.control_cycles=1": 7 + 3},  # SIGNAL, WAIT, HALT
+        given="extra.store_then_read=3",
     ),
     "a sequencer falls behind": Rule(
         "LOOP 2\nLOOP 3\nLD R, #1\nENDL\nENDL\nHALT", 6 + 1 + 2 + 3 + 2,
