@@ -222,6 +222,7 @@ _VERTICES: list[Send] = [
 ]
 _VERTICES_BUSY = of(_FIFO, [DRAW, *_BUSY, *_VERTICES])
 _VERTICES_SHADED = of(_FIFO, [DRAW, *_VERTICES])
+_AFTER_A_QUAD = of(_FIFO, [DRAW, (20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[4:8]])
 _ALONE: list[Send] = [*_VERTICES[:4], (100, "vertex0", (0, (4, False, False)))]
 _WAITING = of(_FIFO, _ALONE, until=3000)
 _READS_TEXTURE = program(InstructionWork(2, (), 256, 0, False), MOV_END)
@@ -257,6 +258,8 @@ SHADERS = [
     Rule("fifo.shaded", 32, _SHADED, number("input0"), 128, 32, "every interpolated quad is shaded, none comes back"),
     Rule("fifo.shader_inputs", 8, _BLOCKED, number("interpolation"), 20, 18,
         "16 places of interpolated quads, and one more for each group that waits at the busy shader: 16 / 4, or 8 / 4"),
+    Rule("fifo.shader_batch", 4, _AFTER_A_QUAD, number("input0"), 2, 1,
+        "vertices go to the shader of the last quad; once 4 of its inputs are given and no quad is left, to the next"),
     Rule("fifo.vertex_inputs", 20, _VERTICES_BUSY, first("vertices_ready"), 32, 33,
         "four come a cycle from 21; 8 groups wait at two busy shaders up to 28, then 4, 8 and 12 vertices are "
         "held, in 31 "
@@ -436,13 +439,18 @@ ROPS = [
     Rule("depth.ways", 2, _EVICTION, number("memory_request"), 1, 3,
         "five lines of one set: one, or three, are evicted"),
     Rule("depth.compress", False, _EVICTION, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
-    Rule("color.compression", 3, _SWAP, at("states"), [80], [75], "8 cycles to compress, or 3"),
     Rule("color.cleared", 512, of(lambda boxes: boxes.color[0], [*QUADS, (60, "command", ("swap", 0))], blocks=4097),
-        last("ended"), 84, 86, "states in 80, so sent in 79: 2049 of this unit's take 3 cycles, or 5; a wire of 2"),
+        last("ended"), 85, 87, "states in 81, so sent in 80: 2049 of this unit's take 3 cycles, or 5; a wire of 2"),
+    Rule("color.compression", 3, _SWAP, at("states"), [81], [76],
+        "told in 60, flushed from 61 on: accepted and read in 62 for 8 cycles, compressed for 8, or 3; sent in 78 and "
+        "done in 79, noticed in 80"),
     Rule("color.compress", False, _SWAP, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
-    Rule("memory.color_bus", 16, _SWAP, at("states"), [80], [83], "64 bytes hold the bus for 1 cycle, or 4"),
-    Rule("display.decompression", 2, _DISPLAY, at("ended"), [89], [153], "a cycle, or two, for each of 64 blocks"),
-    Rule("display.updated", 16, _DISPLAY, at("ended"), [89], [92], "64 states in 1 cycle, or 4"),
+    Rule("memory.color_bus", 16, _SWAP, at("states"), [81], [84], "64 bytes hold the bus for 1 cycle, or 4"),
+    Rule("display.decompression", 2, _DISPLAY, at("ended"), [91], [155],
+        "from 24 on, when the processor has passed the end of the copy on: a cycle, or two, for each of 64 blocks"),
+    Rule("display.updated", 16, _DISPLAY, at("ended"), [91], [92],
+        "64 states of each of two units are kept by 23, or 25, at 1024 a cycle from each, or 16"),
+    Rule("color.cleared", 8, _DISPLAY, at("ended"), [91], [94], "32 states of a unit are copied in 1 cycle, or 4"),
     Rule("display.queue", 16, _UNREAD, number("memory_request"), 32, 16,
         "blocks in the queue are asked for, none comes"),
 ]  # fmt: skip
@@ -739,10 +747,15 @@ def draws(pipelined: bool) -> list[object]:
 SHADED = stream("interpolated", [(0, [(0, 0)]), (0, [(0, 1)]), (0, [(0, -1), (1, -1)])], amount=4)
 
 
-def interpolated(second: int = 1) -> list[object]:
+TILES: list[Send] = [
+    *stream("tested0", (0, 1, 16, 17), amount=4), *stream("tested1", (32, 33, 48, 49), amount=4)
+]  # fmt: skip
+"""Two quads of two tiles of each of two ROPs."""
+
+
+def interpolated(*sends: Send, second: int = 1) -> list[object]:
     """Quads that go to the interpolator together, every fourth cycle: two tiles in each of two ROPs."""
     draw = plan(fragment_inputs=16, blocks=[0, second, 4, 5], rops=bytes((0, 0, 1, 1)), tested=b"\x0f" * 64)
-    sends = [*stream("tested0", (0, 1, 16, 17), amount=4), *stream("tested1", (32, 33, 48, 49), amount=4)]
     return [item[1] for _, item in arrivals(_FIFO, [DRAW, *sends], draw)["interpolation"]]
 
 
@@ -1000,9 +1013,10 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("the display waits for both ROPs, and for each line of memory", lambda: sent(lambda boxes: boxes.display,
         "memory_request ended", (21, "states0", {0: 64, 2: 256}), (30, "states1", {1: 64}),
         *((100 + 10 * at, "memory_data", (False, 0, 64, 7, at)) for at in range(6))),
-        [[(33, (False, 0, 64, 7, 0)), (34, (False, 256, 64, 7, 1)),
-          *((35 + at, (False, 512 + 64 * at, 64, 7, 2 + at)) for at in range(4))], [(213, 0)]],
-        "begun in 31, asked for from 32 on; the third block is there in 150, it and 61 clear ones take a cycle each"),
+        [[(35, (False, 0, 64, 7, 0)), (36, (False, 256, 64, 7, 1)),
+          *((37 + at, (False, 512 + 64 * at, 64, 7, 2 + at)) for at in range(4))], [(213, 0)]],
+        "kept by 31, begun in 33, asked for from 34 on; the third block is there in 150, it and 61 clear ones take a "
+        "cycle each"),
     ("maxima go before a look-up", lambda: (looked_up(20), looked_up(21)), ([28, 29], [29, 30]),
         "the quad is looked up in 21, but in 22 where the buffer takes a maximum"),
     ("a quad waits for another one of its place", again, [42, 46],
@@ -1015,9 +1029,10 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("quads leave a depth unit in order", lambda: sent(lambda boxes: boxes.depth[0], "tested", DRAW,
         (12, "consumer", False), (40, "consumer", True), *stream("quads", range(12), amount=4))[0],
         [(41 + at, at) for at in range(12)], "8 are written and 4 wait until 40"),
-    ("the turn of interpolation stays within a scan tile", lambda: interpolated(8),
-        [[(0, 0), (1, 32)], [(0, 1), (1, 33)], [(1, 48), (1, 49)], [(0, 16), (0, 17)]],
-        "in 26 the next quad of the first ROP is of block 8, that of the second one is of the same scan tile"),
+    ("the turn of interpolation stays within a scan tile", lambda: [interpolated(*stream("tested0", (0, 1, 16),
+        amount=4), (22, "tested1", 32, 4), second=block) for block in (1, 8)],
+        [[[(0, 0)], [(0, 1), (0, 16)], [(1, 32)]], [[(0, 0)], [(0, 1), (1, 32)], [(0, 16)]]],
+        "in 26 the first ROP has two quads, of blocks 0 and 1, or 0 and 8"),
     ("quads go to the depth unit in order", lambda: fifo("depth0", _NOT_READY[0], (30, "depth_ready0", True),
         (21, "quads", (0, 1, 2), 12))[0], [(31, 0), (32, 1), (33, 2)], "one a cycle from 30"),
     ("shaded quads leave in order, the end last", lambda: fifo("color0 color1 ended", *SHADED, *BACK),
@@ -1039,10 +1054,14 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         )[0][0][0], 1023, "more than 1000 after the group in 21; a wire"),
     ("vertices go before quads", lambda: inputs((20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[:8])[:2], [22, 24],
         "groups of vertices in 21 and 22, the second to the other shader; the quad that came in 20 goes in 23"),
-    ("the turn of interpolation changes with the scan tile", lambda: interpolated()[:3],
-        [[(0, 0), (1, 32)], [(0, 1), (0, 16)], [(0, 17), (1, 33)]],
-        "in 22 there is one quad of each ROP, and the turn is the first's again; in 26 its tiles 0 and 1 go "
-        "together, as they are of one scan tile; in 30 it has one quad left"),
+    ("the turn of interpolation changes with the scan tile",
+        lambda: interpolated(*TILES)[:3],
+        [[(0, 0), (1, 32)], [(1, 33), (1, 48)], [(1, 49), (0, 1)]],
+        "in 22 there is one quad of each ROP, and none is left to take the turn from the second; in 26 its tiles 0 "
+        "and 1 go together, as they are of one scan tile; in 30 it has one quad left"),
+    ("the turn of interpolation stays where no quad is left",
+        lambda: interpolated((21, "tested1", 32, 4), (30, "tested0", 0, 4), (30, "tested1", 33, 4)),
+        [[(1, 32)], [(1, 33), (0, 0)]], "the second ROP's quad goes in 22 and leaves it the turn"),
     ("the first way of a search rotates", lambda: victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
         "0 to 3 are remembered; searches begin at 1 to 7 and 0: the first way past 3 from there, 4 up to a "
         "beginning of 4"),

@@ -15,12 +15,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from larrabee_bridge.pipeline.back_end_programs import Attributes, plane_words
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import CoreImage, WorkTables, take_turns
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import VectorProgram, assemble_vector
 from larrabee_bridge.vpu.vector_unit import VectorUnit
+from pixelflow.simd.drawing import ScreenTriangles
 from pixelflow.simd.lanes.words import ByteMemory
 from tests.sabotage.broken_rules import differing
 
@@ -58,9 +60,13 @@ class Rule:
     quads: Sequence[int] = ()
     """Work threads for which the last thread deals quads, one a cycle; it then executes `TAIL`. They execute the
     program for each of theirs."""
+    triangles: int = 0
+    """Not ``source`` but the planes of so many, in one colour a corner, sixteen a thread."""
 
     def measured(self, *, native: bool = False) -> int:
         """Return the cycles of a core whose threads take turns."""
+        if self.triangles:
+            return self._of_planes(CoreConfig(**self.config), native)
         program = assemble_vector(self.source.replace("; ", "\n") + "\n")
         config = CoreConfig(**self.config)
         if self.quads:
@@ -81,6 +87,12 @@ class Rule:
         if self.works > 1:
             return self._repeated(program, note, config, native)
         return take_turns(program, note, config, native=native).cycles
+
+    def _of_planes(self, config: CoreConfig, native: bool) -> int:
+        corners = np.tile([[0, 0], [999, 70], [50, 999]], (self.triangles, 1, 1))
+        triangles = ScreenTriangles(corners, np.ones(corners.shape[:2], int), np.ones((*corners.shape[:2], 3), int))
+        made = plane_words(triangles, 1, Attributes(floats=config.planes == "float"), config).done
+        return take_turns(made.program, made.note, config, native=native).cycles
 
     def _repeated(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
         image = CoreImage([program], config)
@@ -396,6 +408,10 @@ RULES = (
          quads=(0, 0, 0)),
     Rule("each takes those of its own queue", CHAIN, 128, "chains @1, @33, @65, @97 and @3, @35, @67, @99 to @127",
          {"quads": (0, 1) * 5}, 160, quads=(0, 1) * 4),
+    Rule("planes are integers, or floats", "", 1484, "four threads leave no cycle; 131 and "
+         "fifteen stores of sixteen lines are 371 each: 2, corners 20, the pixel 6, the area's reciprocal 17, planes "
+         "4 x 20, the colour 6",
+         {"planes": "exact"}, 6412, {"planes": "float"}, triangles=64),
 )  # fmt: skip
 """Every rule, and every value of the configuration."""
 

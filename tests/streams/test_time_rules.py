@@ -270,6 +270,23 @@ RULES = {
         "the write above; command 1, 256 writes, no byte from PEs, answer 1",
         {"sdram.twr_cycles=3": 8_209 + 1 + 256 * 12 + 1},
     ),
+    "a write in another module": Rule(
+        f"{ONE_WRITE}TAS_MemWrOver4 1, 0", 55, "6, fetch 1 and 32 bytes, which cross in 4; a write of 11, answer 1",
+        {"tasic.path_bytes_per_cycle=1": 55 + 28, "tasic.path_bytes_per_cycle=5": 55 + 3,
+         "tasic.port_bytes_per_cycle=4": 55 - 24, "sdram.trcd_cycles=4": 56,
+         "array.emcs_per_module=8": 39 + 8 * 4 + 8 * 11 + 1}, given="array.modules=2",
+    ),
+    "a round crosses beside the writes of another": Rule(
+        f"{WRITE}TAS_MemWrOver4 1, 0", 3 + 33 + 32 + 255 * 88 + 88 + 1,
+        "as above with eight EMCs: 256 bytes cross in 32, a round is written in 88",
+        {"tasic.path_bytes_per_cycle=1": 36 + 256 * 256 + 88 + 1,
+         "tasic.path_bytes_per_cycle=2": 36 + 256 * 128 + 88 + 1},
+        given="array.modules=2 array.emcs_per_module=8",
+    ),
+    "a module writes two further on": Rule(
+        f"{ONE_WRITE}TAS_MemWrOver4 2, 1", 55, "no longer than to the next one", {"tasic.path_bytes_per_cycle=1": 83},
+        given="array.modules=4",
+    ),
     # Two transfers: the second command leaves as the first is answered.
     "read after a read": Rule(
         f"{ONE_READ}TAS_MemRdBlock4 2\nTAS_MemRdBlock4 2", 97, "51, command 1, 44, answer 1",
