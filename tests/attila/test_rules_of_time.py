@@ -7,7 +7,7 @@ draw in cycle 11, inputs arrive in the cycle that they name, and each wire takes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -552,6 +552,9 @@ MEMORY = [
     Rule("memory.request_queue", 32, _flood(READ), _accepts(0), 86, 43,
         "one comes a cycle from 30, one ends in 4 from 43: less than 20 of 64 free after 56 - 11 in 85, of 32 "
         "after 13 in 42"),
+    Rule("memory.request_queue", 32, _flood(WRITE), _accepts(0), 87, 45,
+        "one comes a cycle from 30, one ends in 4 from 39: less than 20 of 64 free after 57 - 12 in 86, of 32 after "
+        "15 - 2 in 44", {"memory.write_buffers": 128}),
     Rule("memory.reserve", 1, _flood(READ), _accepts(0), 86, 99,
         "less than 20 free, or less than 10 after 69 - 14 in 98"),
     Rule("memory.write_buffers", 16, _flood(WRITE), _accepts(1), 58, 37,
@@ -674,6 +677,23 @@ def groups(*steps: InstructionWork) -> list[tuple[int, int]]:
     """When forty groups leave a shader, and their quads; one comes a cycle from 21 on."""
     (found,) = sent(_SHADERS, "output", *_GROUPS, fragment_program=program(*steps))
     return [(cycle, item[2]) for cycle, item in found]
+
+
+def _two_draws() -> list[tuple[int, int]]:
+    """When the first shader gets the quads of a second draw, one of each ROP; the first has five, all of the second."""
+    draws = [plan(number=at, rops=bytes((0, 1)), shaders=bytes((0, 0)), blocks=[0, 4]) for at in range(2)]
+    pairs = [(0, [(1, 16), (1, 17)]), (0, [(1, 18), (1, 19)]), (0, [(1, 20)])]
+    sends: list[Send] = [DRAW, (12, "busy0", True), *stream("interpolated", pairs, amount=8), (40, "busy0", False)]
+    sends.append((60, "interpolated", (0, [(0, -1), (1, -1)]), 8))
+    sends += [(80 + at, "output0", (1, 0, 16 + at, ()), 4) for at in range(5)]
+    sends += [(200, "command", ("draw", 1)), (210, "interpolated", (1, [(0, 0), (1, 16)]), 8)]
+    return [(cycle, item[2]) for cycle, item in arrivals(_FIFO, sends, *draws)["input0"]][5:]
+
+
+def left(*steps: InstructionWork, sends: Sequence[Send] = GROUP, **values: Any) -> list[int]:
+    """When groups leave a shader whose program has these steps."""
+    (found,) = sent(_SHADERS, "output", *sends, fragment_program=program(*steps, **values))
+    return [cycle for cycle, _ in found]
 
 
 def batches(*sends: Send) -> list[int]:
@@ -930,6 +950,18 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("groups continue as their texels come", lambda: [[item[2] for _, item in sent(_SHADERS, "output", *_GROUPS[:4],
         *TICKETS, *stream("result0", (2, 0, 1), 60), fragment_program=_READS_TEXTURE)[0]]], [[2, 0, 1]],
         "in the order of the texture unit"),
+    ("a result is used in the cycle in which it is written",
+        lambda: left(InstructionWork(5, (), 256, -1, False), MOV_END), [36],
+        "refused in 23 and 25, decoded in 27, 9 before it leaves"),
+    ("a program ends with its last result", lambda: left(InstructionWork(20, (), 256, -1, False),
+        InstructionWork(4, (), -1, -1, True)), [47], "decoded in 22, done in 42, sent in 43"),
+    ("outputs leave one group after the other", lambda: left(InstructionWork(4, (), -1, -1, True), sends=_GROUPS[:3],
+        outputs=16), [38, 46], "sent in 27, 11 on its way; 8 cycles for 16 outputs, sent in 35"),
+    ("a texture read may end a program", lambda: [left(InstructionWork(latency, (), 256, 0, True),
+        sends=[*GROUP, *TICKETS, (at, "result0", 0)]) for latency, at in ((2, 60), (60, 40))], [[65], [87]],
+        "finished in 61 and sent, or in 83, as its other result is there in 82"),
+    ("registers of groups are given back", lambda: sent(_SHADERS, "busy", (10, "command", (1, 7)), *_GROUPS[1:],
+        fragment_program=program(temporaries=7))[0], [], "28 a group, of which 7 at most are in it: 196 of 448"),
     ("a texture read waits for a ticket", lambda: cycles({"": sent(_SHADERS, "request0", *_GROUPS[:3], TICKETS[0],
         (50, "ticket0", 0), fragment_program=_READS_TEXTURE)[0]}, ""), [23, 52],
         "the second is refused in 23, 25, ... 49, goes in 51"),
@@ -945,6 +977,9 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "it is the first: from 21 on, more than 1000"),
     ("words of a line are those of its quads", lambda: (compressed("depth"), compressed("color")), ([64], [64]),
         "the words of the quads before and after it take 256"),
+    ("a write waits until writes are accepted", lambda: [cycle for cycle, _ in arrivals(lambda boxes: boxes.depth[0],
+        [DRAW, (12, "memory_state", 1), (400, "memory_state", 2), *((21 + 60 * at, "quads", 16 * at, 4)
+        for at in range(5))], EVICTED, blocks=128)["memory_request"]], [401], "compressed by 279"),
     ("a line is not read before it has been written", lambda: asked(blended(0, 16, 32, 48, 64, 0)),
         [(72, True), (74, False), (90, True)],
         "the fifth quad evicts it: read from 55, compressed from 63, sent in 71, a cycle on the bus; in 73 it is asked "
@@ -971,6 +1006,17 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at)) for at in range(4)),
         (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE,)]),))[0], [(69, 0), (119, 1)],
         "begun in 101, fetched in 109, read in 110, filtered from 111 to 116, handed on in 117, sent in 118"),
+    ("lines of a read are fetched when all of its addresses are there", lambda: cycles({"": sent(_TEXTURE, "results",
+        (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at)) for at in
+        range(4)), (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE, ONE)]),))[0]}, ""),
+        [69, 120], "of two samples in 109: fetched in 110 and 111, filtered from 112 and 113 to 118, sent in 119"),
+    ("a ticket is given back with a place", lambda: len(_lines(0, 1, 2, 3)(PAPER.with_values(
+        {"texture.access_queue": 1}))["tickets"]), 5, "four, and one for the first read; three wait"),
+    ("a line is free after it was read", lambda: cycles(arrivals(_TEXTURE, [(21, "requests", (0, 0, 0, 0, 20)),
+        (22, "requests", (1, 0, 1, 0, 21)), (40, "memory_data", (False, 0, 64, 8, 0))], plan(reads=(ReadPlan(
+        {0: 0, 1: 1}, [((((0, 16),),),), ((((16, 16),),),)]),)), config=PAPER.with_values(
+        {"texture.ways": 1, "texture.line": 64})), "memory_request"), [32, 47],
+        "of one way; decompressed from 40, written in 44, read in 45, in which the next is fetched"),
     ("addresses take a cycle for each bilinear step", trilinear, [30, 32], "begun in 22 and 24, 6 + 2 each"),
     ("the filter takes a cycle for each bilinear step", filtered, [135, 136],
         "the line is there in 112; begun in 124, 4 + 4, sent in 134; the second is begun in 128 only, 4 + 1"),
@@ -1052,6 +1098,8 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("the next draw's vertices wait for others again", lambda: fifo("input1",
         *((21, f"vertex{at}", (0, (at, False, at == 3))) for at in range(4)), (30, "vertex0", (0, (4, False, False)))
         )[0][0][0], 1023, "more than 1000 after the group in 21; a wire"),
+    ("the round over the ROPs begins at the first in each draw", _two_draws, [(212, 0), (213, 16)],
+        "the draw before has ended at the second, whose last quad came alone"),
     ("vertices go before quads", lambda: inputs((20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[:8])[:2], [22, 24],
         "groups of vertices in 21 and 22, the second to the other shader; the quad that came in 20 goes in 23"),
     ("the turn of interpolation changes with the scan tile",
@@ -1065,6 +1113,8 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("the first way of a search rotates", lambda: victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
         "0 to 3 are remembered; searches begin at 1 to 7 and 0: the first way past 3 from there, 4 up to a "
         "beginning of 4"),
+    ("the search ends at the last way", lambda: victims(8, 1, first_way=4, used=(5, 6, 7)), [3],
+        "from 5 on all are remembered; then the one used longest ago, not 0"),
     ("replacement remembers four ways", lambda: victims(5, 1, first_way=4, used=(0, 1, 2, 3)), [4],
         "the search begins at 0; of three remembered ways 0 would be taken"),
     ("a way used again is the last", lambda: victims(4, 1, used=(0, 1, 2, 3, 0)), [1], "else 0, the first used"),
@@ -1086,6 +1136,16 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         (False, "SU0::ColorWrite_data"))], [[37], [46, 48]], "24 bytes over 16 take 2, for a write and for an answer"),
     ("a bus serves answers and data in turn", lambda: memory((30, READ, 0), (60, WRITE, 64), (61, READ, 64)),
         [40, 66, 86], "written once the data are there, in 60; a read of the same bytes starts 16 later"),
+    ("a read waits for the last write of its bytes", lambda: memory((30, READ, 2 * PAGE), (31, WRITE, 0),
+        (32, WRITE, PAGE), (33, WRITE, 0), (34, READ, 0)), [40, 56, 76, 96, 116],
+        "each opens its page 20 after the one before, in 50, 70 and 90; the read starts 16 later"),
+    ("a write ends a run of reads", lambda: memory((30, READ, 0), (31, READ, 64), (32, WRITE, 128), (33, WRITE, 192),
+        config=PAPER.with_values({"memory.max_reads": 1})), [40, 50, 70, 80],
+        "one read, the write 14 later in 44, the next read in 60, before the other write in 74"),
+    ("a read ends a run of writes", lambda: memory((30, WRITE, 0), (31, WRITE, 64), (35, READ, 128), (51, WRITE, 192),
+        (52, READ, 1024)), [36, 40, 60, 64, 74], "in 34 two writes are a run; after the read in 50 reads go first"),
+    ("a client whose bus is reserved may only read", lambda: _ask_in_turn(PAPER)["SU0::ColorWrite_state"],
+        [(45, 1), (47, 2)], "for its answers in 44 and 45"),
     ("two writes are a run", lambda: memory(*THREE_WRITES, (35, READ, 192)), [36, 40, 44, 64],
         "the third goes in 38, before the read, which starts 16 later"),
     ("a read waits for a write of its bytes",
