@@ -57,6 +57,8 @@ class Rule:
     """Phases of the pieces of each thread, which execute the program."""
     works: int = 1
     """Pieces of work, each the whole program, of which the last is measured."""
+    kept: Sequence[int] = ()
+    """Lines that each piece of work finds in the L2 slice."""
     quads: Sequence[int] = ()
     """Work threads for which the last thread deals quads, one a cycle; it then executes `TAIL`. They execute the
     program for each of theirs."""
@@ -95,7 +97,7 @@ class Rule:
         return take_turns(made.program, made.note, config, native=native).cycles
 
     def _repeated(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
-        image = CoreImage([program], config)
+        image = CoreImage([program], config, resident=bool(self.kept), kept=self.kept)
         stretch = np.zeros((1, at.STRETCH), np.int64)
         stretch[0, at.S_BLOCKS], stretch[0, at.S_PAST] = image.blocks[0], note.starts[-1]
         stretch[0, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = -1
@@ -144,7 +146,7 @@ class Rule:
         return replace(self, config={**self.config, **config}, cycles=self.then, **own)
 
 
-FIELDS = ("source", "threads", "works", "phases", "requests", "unit", "quads", "memory")
+FIELDS = ("source", "threads", "works", "kept", "phases", "requests", "unit", "quads", "memory")
 """Fields of a row that ``changed`` may replace."""
 
 
@@ -259,6 +261,8 @@ RULES = (
          12, threads=4),
     Rule("a phase begins when the one before has ended", PRODUCT, 22, "@0, @10; the second thread @11, @21",
          {"phases": [[0], [0]]}, 12, phases=[[0], [1]]),
+    Rule("the next thread follows one that has ended", "imul r1, 3", 22, "@0; the second @1, @11, @21; the third @2",
+         {"phases": [[0], [0] * 2, [0]]}, 12, phases=[[0], [0] * 3, [0]]),
     Rule("with all of its pieces", PRODUCT, 34, "@0, @1, @10, @11; @12, @22; second thread @23, @33",
          {"phases": [[0, 0], [0, 0]]}, 24, phases=[[0, 0], [0, 1]]),
     Rule("a phase without pieces is passed over", PRODUCT, 22, "@0, @10; the second thread @11, @21",
@@ -280,6 +284,10 @@ RULES = (
          {"l1_bytes": 16384}, 624, ONE_WAY),
     Rule("a piece of work begins with empty caches", f"{A}; {LAST}", 312, "as the work before it: @0, @311",
          {"warm_caches": True}, 2, REAL, works=2),  # @0, @1: the line of the work before
+    Rule("what each piece finds is used before what the last one left",
+         "mov r1, 0; vloadps v1, [r1]; mov r1, 65536; vloadps v1, [r1]; mov r1, 4096; vloadps v1, [r1]; mov r1, 8192; "
+         "vloadps v1, [r1]", 656, "line 0 has no place beside 2048 and 1024, which it pushes out: @2 + 310, "
+         "@313 + 310, @624 + 15, @640 + 15", {"kept": ()}, 66, {**TWO_WAYS, "warm_caches": True}, works=2, kept=[2048]),
     Rule("each set has its own lines", f"{A}; {B}; vloadps v8, [64]; {A}; {LAST}", 935,
          "3 x 311 and a hit: 0 and 4096 share a set, 64 is in the next one",
          {"source": f"{A}; {B}; {C}; {A}; {LAST}"}, 950,

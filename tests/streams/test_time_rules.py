@@ -361,6 +361,12 @@ RULES = {
         "gni.mb_per_second=100": 63 - 4 + 512 * 32},
         given="array.modules=2",
     ),
+    "a round holds its buffer until the GNI takes it": Rule(
+        f"EMC_TreeEQZero_Li 0, 2, 1, 16, 0\nENOT\n{WRITE}TAS_GpWrite 3, 0, 32", 4 + 63 + 255 * 35 + 4,
+        "four cycles, then as above with one buffer: the second module has a round more, waits 4 for the GNI in the "
+        "first one, and keeps that distance",
+        {"gni.port_buffers=2": 4 + 63 + 255 * 33}, given="array.modules=2 gni.port_buffers=1",
+    ),
     "parcels of a full GP hold no others": Rule(
         f"{WRITE}TAS_SetGp 12, 0, 1\nTAS_GpWrite 15, 0, 32", 63 + 22 + 255 * 44 + 1 + 4,
         "as above with one buffer; a setting; the second GP's parcels come in between, 4 later",
