@@ -831,6 +831,26 @@ def fills(*sends: Send) -> Mapping[str, int]:
     return {name.partition("Queue")[0]: count for name, count in counts if count and "Occup" in name}
 
 
+def _blended_after() -> tuple[list[tuple[int, bool]], list[int]]:
+    """Transactions and arithmetic of a colour unit in which a draw writes a quad, and the next one blends it."""
+    sends: list[Send] = [*QUADS, (100, "command", ("draw", 1)), (110, "quads", 0, 4)]
+    sends.append((200, "memory_data", (False, 0, 64, 4, 0)))
+    found = arrivals(lambda boxes: boxes.color[0], sends, plan(), plan(number=1, blends=True))
+    return asked(found), cycles(found, "alu_start")
+
+
+def reserved() -> tuple[int, int]:
+    """Lines given to another block of the only line, after one and after two of its uses are over."""
+    tags = Tags(1, 1, 2)
+    found = []
+    for _ in range(2):
+        tags.fetch(0)
+    for _ in range(2):
+        tags.release(0)
+        found.append(tags.fetch(1))
+    return found[0], found[1]
+
+
 def asked(found: Outputs) -> list[tuple[int, bool]]:
     """When transactions go to memory, and whether they write."""
     return [(cycle, item[0]) for cycle, item in found["memory_request"]]
@@ -980,6 +1000,10 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("a write waits until writes are accepted", lambda: [cycle for cycle, _ in arrivals(lambda boxes: boxes.depth[0],
         [DRAW, (12, "memory_state", 1), (400, "memory_state", 2), *((21 + 60 * at, "quads", 16 * at, 4)
         for at in range(5))], EVICTED, blocks=128)["memory_request"]], [401], "compressed by 279"),
+    ("a line that was written in part is stored before it is read", _blended_after,
+        ([(129, True), (130, False)], [25, 219]),
+        "found in 111: read from 112, compressed from 120, sent in 128, done in 129 and asked for; it comes in 200, "
+        "decompressed, written from 208, read in 216, begun in 217"),
     ("a line is not read before it has been written", lambda: asked(blended(0, 16, 32, 48, 64, 0)),
         [(72, True), (74, False), (90, True)],
         "the fifth quad evicts it: read from 55, compressed from 63, sent in 71, a cycle on the bus; in 73 it is asked "
@@ -1022,6 +1046,10 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "the line is there in 112; begun in 124, 4 + 4, sent in 134; the second is begun in 128 only, 4 + 1"),
     ("a step waits for all of its lines", two_lines, [85], "the second is there in 68, 16 after the one of a step "
     "alone"),
+    ("a triangle that has left makes room", lambda: (len(sent(SETUP, "request", *ASKED, *FOUR[:3],
+        triangles=outcomes(4, 4, 4))[0]), len(sent(ASSEMBLY, "request", *ASKED, *((31 + at, "vertices", 0) for at in
+        range(8)), triangles=tuple(TrianglePlan(3 * at, 3, 4, 100.0) for at in range(1, 5)), indices=[0] * 30)[0])),
+        (15, 14), "12 and three more; 8, and six of two triangles that no later one uses"),
     ("a degenerate triangle takes a cycle", lambda: sent(ASSEMBLY, "triangles", *ASKED, *((31 + at, "vertices", 0)
         for at in range(5)), triangles=outcomes(4, 0, 4), indices=[0, 1, 2, 3, 4])[0], [(35, 0), (37, 2), (38, -1)],
         "the third vertex in 33: sent in 34; the second vanishes in 35"),
@@ -1113,6 +1141,7 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("the first way of a search rotates", lambda: victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
         "0 to 3 are remembered; searches begin at 1 to 7 and 0: the first way past 3 from there, 4 up to a "
         "beginning of 4"),
+    ("a line is reserved as often as it was fetched", reserved, (-1, 0), "both uses must be over"),
     ("the search ends at the last way", lambda: victims(8, 1, first_way=4, used=(5, 6, 7)), [3],
         "from 5 on all are remembered; then the one used longest ago, not 0"),
     ("replacement remembers four ways", lambda: victims(5, 1, first_way=4, used=(0, 1, 2, 3)), [4],
