@@ -61,9 +61,14 @@ class Bench(Box[Script, Position]):
             s.next += 1
 
 
-def frame_of(*draws: DrawPlan, steps: Sequence[tuple[str, int]] = (), blocks: int = 64) -> FramePlan:
+def frame_of(
+    *draws: DrawPlan,
+    steps: Sequence[tuple[str, int]] = (),
+    blocks: int = 64,
+    written: tuple[tuple[int, int], ...] = (),
+) -> FramePlan:
     """Return a frame of draws."""
-    return FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, 0, (), 0)
+    return FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, 0, (), 0, written=written)
 
 
 def arrivals(
@@ -74,12 +79,13 @@ def arrivals(
     steps: Sequence[tuple[str, int]] = (),
     until: int = 2000,
     blocks: int = 64,
+    written: tuple[tuple[int, int], ...] = (),
 ) -> dict[str, list[tuple[int, Any]]]:
     """Drive one box of the machine; return, by output port, the cycle in which each item can be read, and the item.
 
     Wires have the latencies and widths that they have in the machine, those from the box to itself too.
     """
-    frame = frame_of(*draws, steps=steps, blocks=blocks)
+    frame = frame_of(*draws, steps=steps, blocks=blocks, written=written)
     around, boxes = Boxes(config, frame), Boxes(config, frame)
     netlist(around)
     like, box = pick(around), pick(boxes)

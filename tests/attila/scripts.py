@@ -57,14 +57,16 @@ EVICTED = plan(tests=True, blocks=[0, 16, 32, 48, 64], step_quads=[(0,), (16,), 
 """Five lines of one set: the fifth takes the place of the first."""
 
 
-def memory(*accesses: tuple[int, bool, int], config: AttilaConfig = PAPER) -> list[int]:
+def memory(
+    *accesses: tuple[int, bool, int], config: AttilaConfig = PAPER, written: tuple[tuple[int, int], ...] = ()
+) -> list[int]:
     """Return in which cycles data of accesses are on channel 0; each has its cycle, whether it writes, its address."""
     color = next(each for each in range(20) if clients()[each] == "SU0::ColorWrite")
     sends: list[Send] = [
         (cycle, "SU0::ColorWrite_request", (write, address, 64, color, number))
         for number, (cycle, write, address) in enumerate(accesses)
     ]
-    return cycles(arrivals(lambda boxes: boxes.memory, sends, plan(), config=config), "module0")
+    return cycles(arrivals(lambda boxes: boxes.memory, sends, plan(), config=config, written=written), "module0")
 
 
 def clients() -> list[str]:

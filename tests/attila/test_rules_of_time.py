@@ -7,7 +7,7 @@ draw in cycle 11, inputs arrive in the cycle that they name, and each wire takes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from attila_bridge.function.work import AttributeWork, InstructionWork
 from attila_bridge.time.caches import Tags
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import Boxes
-from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan
+from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan, TrianglePlan
 from pixelflow.simd.configuration import Value
 from tests.attila.bench import Send, arrivals, plan, program
 from tests.attila.moved import outcome
@@ -28,6 +28,7 @@ from tests.attila.scripts import (
     DRAW,
     EVICTED,
     FRAGMENT,
+    FRAGMENT_BOXES,
     FRAME,
     GROUP,
     MOV,
@@ -190,6 +191,13 @@ RASTER = [
     Rule("hz.queue", 160, _HZ_FILLS, first("ready"), 23, 24,
         "32 quads a cycle from 21: more than 64 of 128 are free up to "
         "63, which 64 in 22 exceed; of 160 up to 95, which 96 in 23 exceed"),
+    Rule("hz.cache_line", 4, lambda config: {"quads": sent(HZ, "quads", DRAW, *STEPS[1:], config=config,
+        hierarchical=True, step_quads=[(0, 16, 32)], blocks=[0, 4, 8])[0]}, at("quads"), [28, 29], [28, 29, 30, 31],
+        "one line, or one a cycle"),
+    Rule("hz.cache_lines", 4, lambda config: {"quads": sent(HZ, "quads", DRAW, *STEPS[1:], config=config,
+        hierarchical=True, nearest=[0] * 320, step_quads=[tuple(range(0, 320, 16))], blocks=list(range(0, 320, 16)),
+        rops=bytes(20))[0]}, last("quads"), 48, 56,
+        "a line is free 6 cycles after its look-up: twenty one a cycle from 21, or four in 21 to 24, 27 to 30, ... 48"),
     Rule("hz.cleared", 4, _HZ_CLEAR, at("ended"), [22], [37], "64 blocks: 1 cycle, or 16, from 20; a wire of 2"),
     Rule("fifo.interpolation_latency", 9, _INTERPOLATOR, at("output"), [30], [35],
         "in 21, 4 + 16 / 4, at most 8; with 9 "
@@ -381,16 +389,21 @@ def _rops(kind: str) -> list[Rule]:
         Rule(f"{kind}.extra_write_port", False, many, lambda found: cycles(found, "alu_start")[7:9], [49, 50], [49, 58],
             "the first line is written from 33 on, the second, asked for 16 later, from 49 to 56; results of 45 to 48 "
             "are written, the next waits, with it four operations"),
-        Rule(f"{kind}.cleared", 2048, clear, at("ended"), [277], [149], "262,144 states from 20: 256 cycles, or 128"),
+        Rule(f"{kind}.cleared", 2000, clear, at("ended"), [277], [153], "262,144 states from 20: 256 cycles, or 132"),
         Rule(f"{kind}.block_states", 1024, clear, at("ended"), [277], [22], "256 cycles, or 1"),
     ]  # fmt: skip
     if kind == "color":
         rows += [
+            Rule("color.op_queue", 8, many, lambda found: cycles(found, "alu_start")[7:13], [49, 58, 59, 60, 61, 62],
+                [49, 50, 51, 52, 53, 58], "one port: four operations wait for the line, or eight",
+                {"color.extra_write_port": False}),
+            Rule("color.read_queue", 4, of(_rop(kind), [DRAW, *quads], plan(step_quads=[tuple(range(16))] * 4,
+                blocks=[0, 1, 2, 3])), first("ready"), 45, 32, "one is allocated a cycle from 22, one begun in 23 and "
+                "39: 16 wait in 38, or 4 in 26; 6 wait before them in 44, or 31", {"color.alu_rate": 16}),
             Rule("color.ways", 1, lines, number("memory_request"), 6, 9, "ten lines of one set: 4 stay, or 1"),
-            Rule(
-                "color.input_queue", 4, lines, first("ready"), 31, 27, "as above: 4 are taken; 6 wait in 30, or 2 in 26"
-            ),
-        ]
+            Rule("color.input_queue", 4, lines, first("ready"), 31, 27,
+                "as above: 4 are taken; 6 wait in 30, or 2 in 26"),
+        ]  # fmt: skip
     if kind == "depth":
         stalled = of(_rop(kind), [DRAW, *busy, *quads], passes)
         rows += [
@@ -414,6 +427,9 @@ _UNREAD = of(lambda boxes: boxes.display, [(21, "states0", dict.fromkeys(range(6
 ROPS = [
     *_rops("depth"),
     *_rops("color"),
+    Rule("color.extra_read_port", False, lambda config: blended(0, 16, 32, 48, 64, config=config), at("alu_start"),
+        [42, 50, 58, 66, 75], [42, 50, 66, 67, 75],
+        "the line that is pushed out is read from 55 to 63; the third quad is read in 55, or 63, the fourth in 64"),
     Rule("hz.enabled", False, _EVICTION, number("maxima"), 1, 0, "a maximum of the line that is evicted, or none"),
     Rule("hz.update_latency", 7, _EVICTION, last("maxima"), 275, 278,
         "the fifth quad in 261 finds all ways taken; the old line is read from 263 for 8 cycles, and a wire of "
@@ -423,6 +439,8 @@ ROPS = [
     Rule("depth.ways", 2, _EVICTION, number("memory_request"), 1, 3,
         "five lines of one set: one, or three, are evicted"),
     Rule("depth.compress", False, _EVICTION, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
+    Rule("color.cleared", 512, of(lambda boxes: boxes.color[0], [*QUADS, (60, "command", ("swap", 0))], blocks=4097),
+        last("ended"), 85, 87, "states in 81, so sent in 80: 2049 of this unit's take 3 cycles, or 5; a wire of 2"),
     Rule("color.compression", 3, _SWAP, at("states"), [81], [76],
         "told in 60, flushed from 61 on: accepted and read in 62 for 8 cycles, compressed for 8, or 3; sent in 78 and "
         "done in 79, noticed in 80"),
@@ -534,6 +552,9 @@ MEMORY = [
     Rule("memory.request_queue", 32, _flood(READ), _accepts(0), 86, 43,
         "one comes a cycle from 30, one ends in 4 from 43: less than 20 of 64 free after 56 - 11 in 85, of 32 "
         "after 13 in 42"),
+    Rule("memory.request_queue", 32, _flood(WRITE), _accepts(0), 87, 45,
+        "one comes a cycle from 30, one ends in 4 from 39: less than 20 of 64 free after 57 - 12 in 86, of 32 after "
+        "15 - 2 in 44", {"memory.write_buffers": 128}),
     Rule("memory.reserve", 1, _flood(READ), _accepts(0), 86, 99,
         "less than 20 free, or less than 10 after 69 - 14 in 98"),
     Rule("memory.write_buffers", 16, _flood(WRITE), _accepts(1), 58, 37,
@@ -639,9 +660,11 @@ def inputs(*sends: Send) -> list[int]:
     return cycles(arrivals(_FIFO, [DRAW, *sends], plan()), "input0")
 
 
-def sent(pick: Callable[[Boxes], Any], ports: str, *sends: Send, **changes: object) -> list[list[tuple[int, Any]]]:
+def sent(
+    pick: Callable[[Boxes], Any], ports: str, *sends: Send, config: AttilaConfig = PAPER, **changes: object
+) -> list[list[tuple[int, Any]]]:
     """What a box sends at some ports in a draw with changes."""
-    found = arrivals(pick, sends, plan(**changes))
+    found = arrivals(pick, sends, plan(**changes), config=config)
     return [found[port] for port in ports.split()]
 
 
@@ -656,6 +679,34 @@ def groups(*steps: InstructionWork) -> list[tuple[int, int]]:
     return [(cycle, item[2]) for cycle, item in found]
 
 
+def _two_draws() -> list[tuple[int, int]]:
+    """When the first shader gets the quads of a second draw, one of each ROP; the first has five, all of the second."""
+    draws = [plan(number=at, rops=bytes((0, 1)), shaders=bytes((0, 0)), blocks=[0, 4]) for at in range(2)]
+    pairs = [(0, [(1, 16), (1, 17)]), (0, [(1, 18), (1, 19)]), (0, [(1, 20)])]
+    sends: list[Send] = [DRAW, (12, "busy0", True), *stream("interpolated", pairs, amount=8), (40, "busy0", False)]
+    sends.append((60, "interpolated", (0, [(0, -1), (1, -1)]), 8))
+    sends += [(80 + at, "output0", (1, 0, 16 + at, ()), 4) for at in range(5)]
+    sends += [(200, "command", ("draw", 1)), (210, "interpolated", (1, [(0, 0), (1, 16)]), 8)]
+    return [(cycle, item[2]) for cycle, item in arrivals(_FIFO, sends, *draws)["input0"]][5:]
+
+
+def left(*steps: InstructionWork, sends: Sequence[Send] = GROUP, **values: Any) -> list[int]:
+    """When groups leave a shader whose program has these steps."""
+    (found,) = sent(_SHADERS, "output", *sends, fragment_program=program(*steps, **values))
+    return [cycle for cycle, _ in found]
+
+
+def batches(*sends: Send) -> list[int]:
+    """When groups of two instructions leave a shader that works in batches."""
+    (found,) = sent(_SHADERS, "output", _GROUPS[0], *sends, config=PAPER.with_values({"shader.window": False}),
+        fragment_program=_TWO, vertex_program=_TWO)  # fmt: skip
+    return [cycle for cycle, _ in found]
+
+
+def _later(cycle: int) -> Send:
+    return (cycle, "groups", (1, 0, 1, ()), 4)
+
+
 TICKETS: list[Send] = [(12 + at, "ticket0", 0) for at in range(3)]
 LOADER = lambda boxes: boxes.loader  # noqa: E731
 CACHE = lambda boxes: boxes.cache  # noqa: E731
@@ -665,12 +716,66 @@ _LINE: Send = (41, "memory_data", (False, 0, 64, 1, 0))
 
 BACK: list[Send] = [(40, "output0", (1, 0, 1, ()), 4), (50, "output0", FRAGMENT, 4)]
 """Quad 1, then quad 0."""
+ASSEMBLY, CLIPPER, SETUP, TRAVERSAL, HZ = (
+    lambda boxes: boxes.assembly, lambda boxes: boxes.clipper, lambda boxes: boxes.setup, lambda boxes: boxes.traversal,
+    lambda boxes: boxes.hz,
+)  # fmt: skip
+ASKED: list[Send] = [DRAW, *((12 + at, "requests", 1) for at in range(4))]
+FOUR: list[Send] = [(21, "triangles", 0), (22, "triangles", 1), (23, "triangles", 2), (24, "triangles", -1)]
+
+
+def outcomes(*found: int) -> tuple[TrianglePlan, ...]:
+    """Triangles of three vertices, and a further one each, with these outcomes."""
+    return tuple(TrianglePlan(3 + at, 1, outcome, 100.0) for at, outcome in enumerate(found))
+
+
+def traversed(*sends: Send) -> list[list[tuple[int, Any]]]:
+    """Steps and end of a draw of a batch of four triangles, two scan tiles, and one of two, one scan tile."""
+    draw = BatchPlan(4, 2, ((0, 2, 1), (2, 2, 2))), BatchPlan(2, 1, ((4, 2, 1),))
+    six = [(21 + at, "triangles", at) for at in range(6)]
+    return sent(TRAVERSAL, "steps ended", DRAW, *six, (27, "triangles", -1), *sends, batches=draw,
+        steps_inside=[(0, 0, 0, 0, 16)] * 16)  # fmt: skip
+
+
+def depths(*blocks: int, more: tuple[Send, ...] = (), nearest: int = 0, hierarchical: bool = True) -> list[object]:
+    """What leaves hierarchical Z of quads of these blocks that come in 21."""
+    values = _FULL_STEPS
+    return sent(HZ, "quads", DRAW, *STEPS[1:], *more, hierarchical=hierarchical, nearest=[nearest] * 1024,
+        step_quads=[tuple(range(0, 16 * len(blocks), 16))], blocks=list(blocks), steps_covered=values.steps_covered,
+        steps_inside=values.steps_inside)[0]  # fmt: skip
+
+
+def processed(ports: str, steps: tuple[tuple[str, int], ...], *sends: Send, pipelined: bool = True) -> list[object]:
+    """What the command processor sends at some ports in a frame of these steps."""
+    config = PAPER.with_values({"gpu.pipelined_draws": pipelined})
+    found = arrivals(lambda boxes: boxes.processor, sends, plan(), plan(number=1), steps=steps, config=config)
+    return [found[port] for port in ports.split()]
+
+
+def _fragments(cycle: int) -> list[Send]:
+    return [(cycle, f"{each}_ended", 0) for each in FRAGMENT_BOXES]
+
+
+def draws(pipelined: bool) -> list[object]:
+    """When geometry and fragments of two draws begin, and the swap after them."""
+    ends: list[Send] = [(100, "clipper_ended", 0), *_fragments(200), (250, "clipper_ended", 1), *_fragments(300)]
+    steps = (("draw", 0), ("draw", 1), ("swap", 0))
+    found = processed("fetch_command setup_command color0_command", steps, *ends, pipelined=pipelined)
+    return [[cycle for cycle, _ in port] for port in found]
+
+
 SHADED = stream("interpolated", [(0, [(0, 0)]), (0, [(0, 1)]), (0, [(0, -1), (1, -1)])], amount=4)
 
 
-def interpolated(*sends: Send) -> list[object]:
-    """Quads that go to the interpolator together, every fourth cycle: two tiles of a scan tile in each of two ROPs."""
-    draw = plan(fragment_inputs=16, blocks=[0, 1, 4, 5], rops=bytes((0, 0, 1, 1)), tested=b"\x0f" * 64)
+TILES: list[Send] = [
+    *stream("tested0", (0, 1, 16, 17), amount=4), *stream("tested1", (32, 33, 48, 49), amount=4)
+]  # fmt: skip
+"""Two quads of two tiles of each of two ROPs."""
+
+
+def interpolated(*sends: Send, second: int = 1) -> list[object]:
+    """Quads that go to the interpolator together, every fourth cycle: two tiles in each of two ROPs."""
+    draw = plan(fragment_inputs=16, blocks=[0, second, 4, 5], rops=bytes((0, 0, 1, 1)), tested=b"\x0f" * 64)
     return [item[1] for _, item in arrivals(_FIFO, [DRAW, *sends], draw)["interpolation"]]
 
 
@@ -684,17 +789,28 @@ def committed(*sends: Send) -> Outputs:
     return arrivals(lambda boxes: boxes.commit, [*first, *sends], MANY)
 
 
-def blended(*blocks: int, apart: int = 8, answers: tuple[tuple[int, int], ...] = ()) -> Outputs:
+def blended(*blocks: int, apart: int = 8, answers: tuple[tuple[int, int], ...] = (), blends: bool = True,
+    config: AttilaConfig = PAPER) -> Outputs:  # fmt: skip
     """Outputs of a colour unit with a quad of each block, from 21 on; blocks 16 apart share a set.
 
     ``answers`` have the cycles and bytes of what comes from memory.
     """
     count = 16 * len(blocks)
-    draw = plan(blends=True, step_quads=[(at,) for at in range(0, count, 16)], blocks=list(blocks),
+    draw = plan(blends=blends, step_quads=[(at,) for at in range(0, count, 16)], blocks=list(blocks),
         to_color=b"\x0f" * count, color_words=[7] * 4 * count)  # fmt: skip
     sends: list[Send] = [(21 + apart * at, "quads", 16 * at, 4) for at in range(len(blocks))]
+    sends.append((21 + apart * len(blocks), "quads", -1, 4))
     sends += [(at, "memory_data", (False, 0, size, 4, number)) for number, (at, size) in enumerate(answers)]
-    return arrivals(lambda boxes: boxes.color[0], [DRAW, *sends], draw, blocks=256)
+    return arrivals(lambda boxes: boxes.color[0], [DRAW, *sends], draw, blocks=256, config=config)
+
+
+def narrow(write: bool) -> Outputs:
+    """A write of 24 bytes, or two reads of two channels, over a bus of 16."""
+    client = clients().index("SU0::ColorWrite")
+    requests = [(write, 256 * at, 24, client, at) for at in range(1 if write else 2)]
+    sends = stream("SU0::ColorWrite_request", requests, 30)
+    config = PAPER.with_values({"memory.color_bus": 16})
+    return arrivals(lambda boxes: boxes.memory, sends, plan(), config=config)
 
 
 def compressed(kind: str) -> list[int]:
@@ -713,6 +829,26 @@ def fills(*sends: Send) -> Mapping[str, int]:
     arrivals(lambda boxes: found.append(boxes.fifo) or boxes.fifo, [DRAW, *sends], plan())
     counts = found[-1].state.counts.items()
     return {name.partition("Queue")[0]: count for name, count in counts if count and "Occup" in name}
+
+
+def _blended_after() -> tuple[list[tuple[int, bool]], list[int]]:
+    """Transactions and arithmetic of a colour unit in which a draw writes a quad, and the next one blends it."""
+    sends: list[Send] = [*QUADS, (100, "command", ("draw", 1)), (110, "quads", 0, 4)]
+    sends.append((200, "memory_data", (False, 0, 64, 4, 0)))
+    found = arrivals(lambda boxes: boxes.color[0], sends, plan(), plan(number=1, blends=True))
+    return asked(found), cycles(found, "alu_start")
+
+
+def reserved() -> tuple[int, int]:
+    """Lines given to another block of the only line, after one and after two of its uses are over."""
+    tags = Tags(1, 1, 2)
+    found = []
+    for _ in range(2):
+        tags.fetch(0)
+    for _ in range(2):
+        tags.release(0)
+        found.append(tags.fetch(1))
+    return found[0], found[1]
 
 
 def asked(found: Outputs) -> list[tuple[int, bool]]:
@@ -741,6 +877,13 @@ def writes(config: AttilaConfig = PAPER) -> list[bool]:
     sends = [*QUADS, (60, "command", ("swap", 0)), *AGAIN]
     found = arrivals(lambda boxes: boxes.color[0], sends, *draws, config=config)
     return [item[0] for _, item in found["memory_request"]]
+
+
+def touched(quad: int) -> list[tuple[int, int]]:
+    """Addresses and bytes that a colour unit without compression writes: a clear line, and then a quad of it."""
+    sends = [*QUADS, (60, "command", ("swap", 0)), AGAIN[0], (410, "quads", quad, 4), *AGAIN[2:]]
+    found = arrivals(lambda boxes: boxes.color[0], sends, plan(), plan(number=1), config=UNCOMPRESSED)
+    return [item[1:3] for _, item in found["memory_request"]]
 
 
 def trilinear() -> list[int]:
@@ -810,6 +953,13 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "in 22, as the index before has it too; an entry with each vertex, in 51 and 52; the line after the last"),
     ("a line not asked for is free", lambda: committed((53, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
         [(52, ("left", 0)), (53, ("free", 0))], "in 53 it is too late"),
+    ("a batch waits for the last group of it", lambda: (batches(_GROUPS[1], _later(60)), batches(*_GROUPS[1:4])),
+        ([135, 136], [98, 99, 100]), "64 after 60, or 23: in 125, or 88, the second instruction of each begins"),
+    ("another batch waits again", lambda: batches(_GROUPS[1], _later(200)), [96, 275], "each 75 after it came"),
+    ("a full shader closes the batch", lambda: batches(*_GROUPS[1:33])[:2], [62, 63],
+        "31 of 32 slots are taken in 51; the second instructions begin in 52"),
+    ("the last vertices of a draw close it, too", lambda: batches((10, "command", (0, 1)),
+        (21, "groups", (0, 0, -1, ((0, False, True),)), 4)), [32], "the second instruction in 22"),
     ("slots of groups are used again", lambda: groups(), [(31 + at, at) for at in range(40)],
         "fetched in 21 + n, 10 cycles before it leaves; 32 slots"),
     ("and begin at the first instruction", lambda: groups(MOV, InstructionWork(4, (), -1, -1, True))[-1], (110, 39),
@@ -820,6 +970,18 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("groups continue as their texels come", lambda: [[item[2] for _, item in sent(_SHADERS, "output", *_GROUPS[:4],
         *TICKETS, *stream("result0", (2, 0, 1), 60), fragment_program=_READS_TEXTURE)[0]]], [[2, 0, 1]],
         "in the order of the texture unit"),
+    ("a result is used in the cycle in which it is written",
+        lambda: left(InstructionWork(5, (), 256, -1, False), MOV_END), [36],
+        "refused in 23 and 25, decoded in 27, 9 before it leaves"),
+    ("a program ends with its last result", lambda: left(InstructionWork(20, (), 256, -1, False),
+        InstructionWork(4, (), -1, -1, True)), [47], "decoded in 22, done in 42, sent in 43"),
+    ("outputs leave one group after the other", lambda: left(InstructionWork(4, (), -1, -1, True), sends=_GROUPS[:3],
+        outputs=16), [38, 46], "sent in 27, 11 on its way; 8 cycles for 16 outputs, sent in 35"),
+    ("a texture read may end a program", lambda: [left(InstructionWork(latency, (), 256, 0, True),
+        sends=[*GROUP, *TICKETS, (at, "result0", 0)]) for latency, at in ((2, 60), (60, 40))], [[65], [87]],
+        "finished in 61 and sent, or in 83, as its other result is there in 82"),
+    ("registers of groups are given back", lambda: sent(_SHADERS, "busy", (10, "command", (1, 7)), *_GROUPS[1:],
+        fragment_program=program(temporaries=7))[0], [], "28 a group, of which 7 at most are in it: 196 of 448"),
     ("a texture read waits for a ticket", lambda: cycles({"": sent(_SHADERS, "request0", *_GROUPS[:3], TICKETS[0],
         (50, "ticket0", 0), fragment_program=_READS_TEXTURE)[0]}, ""), [23, 52],
         "the second is refused in 23, 25, ... 49, goes in 51"),
@@ -835,28 +997,121 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "it is the first: from 21 on, more than 1000"),
     ("words of a line are those of its quads", lambda: (compressed("depth"), compressed("color")), ([64], [64]),
         "the words of the quads before and after it take 256"),
+    ("a write waits until writes are accepted", lambda: [cycle for cycle, _ in arrivals(lambda boxes: boxes.depth[0],
+        [DRAW, (12, "memory_state", 1), (400, "memory_state", 2), *((21 + 60 * at, "quads", 16 * at, 4)
+        for at in range(5))], EVICTED, blocks=128)["memory_request"]], [401], "compressed by 279"),
+    ("a line that was written in part is stored before it is read", _blended_after,
+        ([(129, True), (130, False)], [25, 219]),
+        "found in 111: read from 112, compressed from 120, sent in 128, done in 129 and asked for; it comes in 200, "
+        "decompressed, written from 208, read in 216, begun in 217"),
     ("a line is not read before it has been written", lambda: asked(blended(0, 16, 32, 48, 64, 0)),
         [(72, True), (74, False), (90, True)],
         "the fifth quad evicts it: read from 55, compressed from 63, sent in 71, a cycle on the bus; in 73 it is asked "
         "for, not in 63, and the next line, evicted by that, is read"),
+    ("a line that is pushed out is written over when it has left",
+        lambda: (blended(0, 16, 32, 48, blends=False)["ended"],
+        blended(0, 16, 32, 48, 64, blends=False)["ended"]), ([(56, 0)], [(76, 0)]),
+        "the end comes in 53, or 61; the fifth quad finds its line read from 55, compressed from 63, sent in 71: it is "
+        "written in 72, and the draw has ended in 74; a wire of 2"),
+    ("a line that is being written is not taken", lambda: cycles(blended(0, 16, 32, 48, 64, 0, blends=False),
+        "alu_start")[4:], [57, 75], "allocated in 72, though its quad came in 61"),
     ("a line of memory is read, decompressed and written", lambda: cycles(blended(0, 16, 32, 48, 64, 0,
         answers=((100, 64),)), "alu_start")[4:], [75, 119],
         "64 bytes a cycle on the bus: decompressed from 100, written from 108, its quad read in 116, begun in 117"),
     ("a compressed line is read before it is written over", lambda: writes()[:2], [True, False],
         "the swap has stored 64 bytes; they are asked for, and do not come"),
+    ("other pieces are not", lambda: touched(5), [(0, 64), (64, 64), (128, 64), (192, 64), (64, 64)],
+        "quad 5 has the bytes 80 to 95"),
     ("of a line written in part, touched pieces are stored", lambda: writes(UNCOMPRESSED), [True] * 5,
         "4 pieces of 64 bytes of a line that was clear; then the one with the quad"),
+    ("samples of a read follow each other", lambda: [cycles(textured(ONE, ONE), port)
+        for port in ("address", "filter", "results")], [[29, 30], [66, 67], [70]], "6 + 1 and 4 + 1 each"),
+    ("a line that is there is read at once", lambda: sent(_TEXTURE, "results", (21, "requests", (0, 0, 0, 0, 20)),
+        *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at)) for at in range(4)),
+        (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE,)]),))[0], [(69, 0), (119, 1)],
+        "begun in 101, fetched in 109, read in 110, filtered from 111 to 116, handed on in 117, sent in 118"),
+    ("lines of a read are fetched when all of its addresses are there", lambda: cycles({"": sent(_TEXTURE, "results",
+        (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at)) for at in
+        range(4)), (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE, ONE)]),))[0]}, ""),
+        [69, 120], "of two samples in 109: fetched in 110 and 111, filtered from 112 and 113 to 118, sent in 119"),
+    ("a ticket is given back with a place", lambda: len(_lines(0, 1, 2, 3)(PAPER.with_values(
+        {"texture.access_queue": 1}))["tickets"]), 5, "four, and one for the first read; three wait"),
+    ("a line is free after it was read", lambda: cycles(arrivals(_TEXTURE, [(21, "requests", (0, 0, 0, 0, 20)),
+        (22, "requests", (1, 0, 1, 0, 21)), (40, "memory_data", (False, 0, 64, 8, 0))], plan(reads=(ReadPlan(
+        {0: 0, 1: 1}, [((((0, 16),),),), ((((16, 16),),),)]),)), config=PAPER.with_values(
+        {"texture.ways": 1, "texture.line": 64})), "memory_request"), [32, 47],
+        "of one way; decompressed from 40, written in 44, read in 45, in which the next is fetched"),
     ("addresses take a cycle for each bilinear step", trilinear, [30, 32], "begun in 22 and 24, 6 + 2 each"),
     ("the filter takes a cycle for each bilinear step", filtered, [135, 136],
         "the line is there in 112; begun in 124, 4 + 4, sent in 134; the second is begun in 128 only, 4 + 1"),
     ("a step waits for all of its lines", two_lines, [85], "the second is there in 68, 16 after the one of a step "
     "alone"),
+    ("a triangle that has left makes room", lambda: (len(sent(SETUP, "request", *ASKED, *FOUR[:3],
+        triangles=outcomes(4, 4, 4))[0]), len(sent(ASSEMBLY, "request", *ASKED, *((31 + at, "vertices", 0) for at in
+        range(8)), triangles=tuple(TrianglePlan(3 * at, 3, 4, 100.0) for at in range(1, 5)), indices=[0] * 30)[0])),
+        (15, 14), "12 and three more; 8, and six of two triangles that no later one uses"),
+    ("a degenerate triangle takes a cycle", lambda: sent(ASSEMBLY, "triangles", *ASKED, *((31 + at, "vertices", 0)
+        for at in range(5)), triangles=outcomes(4, 0, 4), indices=[0, 1, 2, 3, 4])[0], [(35, 0), (37, 2), (38, -1)],
+        "the third vertex in 33: sent in 34; the second vanishes in 35"),
+    ("a triangle outside vanishes", lambda: sent(CLIPPER, "output ended", *ASKED, *FOUR, triangles=outcomes(4, 1, 4)),
+        [[(29, 0), (33, 2), (37, -1)], [(37, 0)]], "done in 27 to 30, sent in 27, 31, 35, 4 apart; a wire of 2"),
+    ("so does one that is not drawn", lambda: sent(SETUP, "output ended", *ASKED, *FOUR, triangles=outcomes(4, 2, 4)),
+        [[(33, 0), (35, 2), (36, -1)], [(36, 0)]], "done in 31 to 34; a wire of 2"),
+    ("four triangles are a batch, or the last ones", traversed, [[(28, (0, 2)), (29, (2, 2)), (31, (4, 2)),
+        (32, (-1, 1))], [(33, 0)]], "begun in 25, descents in 26 and 27, steps sent in 27 and 28; begun in 28, sent in "
+        "30; the end"),
+    ("traversal waits for hierarchical Z", lambda: traversed((12, "ready", False), (40, "ready", True))[0],
+        [(42, (0, 2)), (43, (2, 2)), (45, (4, 2)), (46, (-1, 1))], "begun before; the first descent in 40"),
+    ("the end waits as well", lambda: (traversed((31, "ready", False), (50, "ready", True))[0][2:],
+        depths(0, 1, 2, more=((28, "fifo_ready", False), (40, "fifo_ready", True)))),
+        ([(31, (4, 2)), (51, (-1, 1))], [(28, (0, 16, 32)), (41, (-1,))]), "of a traversal, and of hierarchical Z"),
+    ("a line of the buffer a cycle", lambda: (depths(0, 1, 2), depths(0, 16, 32)), ([(28, (0, 16, 32)), (29, (-1,))],
+        [(28, (0,)), (29, (16,)), (30, (32,)), (31, (-1,))]), "blocks of one line, or of three"),
+    ("quads wait for the FIFO", lambda: depths(0, 1, 2, more=((12, "fifo_ready", False), (40, "fifo_ready", True))),
+        [(41, (0, 16, 32)), (42, (-1,))], "all at once, in 40"),
+    ("a maximum counts that was written before the line is read", lambda: [depths(0, 1, 2,
+        more=((at, "maxima0", (1, 5)),), nearest=9)[0] for at in (15, 24)],
+        [(28, (0, 32)), (28, (0, 16, 32))], "read in 26, written in 20, or 29"),
+    ("without hierarchical Z quads pass", lambda: depths(0, 1, 2, hierarchical=False), [(22, (0, 16, 32)), (24, (-1,))],
+        "in the cycle in which they come, the end a cycle later"),
+    ("geometry of a draw goes on beside the fragments before", lambda: (draws(True), draws(False)),
+        ([[1, 101], [1, 201], [1, 201, 302]], [[1, 202], [1, 202], [1, 202, 302]]),
+        "begun in 100 and 200, where what precedes it ends, or in 201; the swap in 301"),
+    ("a clear of depths ends with hierarchical Z", lambda: processed("depth0_command hz_command fetch_command",
+        (("clear", 1), ("ready", 7), ("draw", 0)), (50, "depth0_ended", 0), (50, "depth1_ended", 0),
+        (60, "hz_ended", 0)), [[(1, ("clear", 0)), (68, ("draw", 0))]] * 2 + [[(68, ("draw", 0))]],
+        "in 60, and 7 cycles more"),
+    ("a program begins a page and ends with its last bytes", lambda: processed("memory_request fetch_command",
+        (("read", 150), ("read", 10), ("draw", 0)), (80, "memory_data", (False, 0, 64, 0, 0)),
+        (82, "memory_data", (False, 64, 64, 0, 0)), (120, "memory_data", (False, 128, 22, 0, 0)),
+        (140, "memory_data", (False, 0, 10, 0, 0))),
+        [[(1, (False, 0, 64, 0, 0)), (2, (False, 64, 64, 0, 0)), (3, (False, 128, 22, 0, 0)),
+          (123, (False, 4096, 10, 0, 0))], [(142, ("draw", 0))]], "22 bytes take 3 cycles, to 122, 10 take 2"),
+    ("the display waits for both ROPs, and for each line of memory", lambda: sent(lambda boxes: boxes.display,
+        "memory_request ended", (21, "states0", {0: 64, 2: 256}), (30, "states1", {1: 64}),
+        *((100 + 10 * at, "memory_data", (False, 0, 64, 7, at)) for at in range(6))),
+        [[(35, (False, 0, 64, 7, 0)), (36, (False, 256, 64, 7, 1)),
+          *((37 + at, (False, 512 + 64 * at, 64, 7, 2 + at)) for at in range(4))], [(213, 0)]],
+        "kept by 31, begun in 33, asked for from 34 on; the third block is there in 150, it and 61 clear ones take a "
+        "cycle each"),
     ("maxima go before a look-up", lambda: (looked_up(20), looked_up(21)), ([28, 29], [29, 30]),
         "the quad is looked up in 21, but in 22 where the buffer takes a maximum"),
     ("a quad waits for another one of its place", again, [42, 46],
         "begun in 41, done in 43 and written in 44; then the second is read, and begun in 45"),
+    ("a group of vertices that has left makes room", lambda: cycles({"": fifo("input0", *_VERTICES,
+        (60, "output0", (0, 0, -1, tuple((at, False, False) for at in range(4))), 4))[0]}, "")[5:], [32, 62],
+        "48 places are taken by twelve groups, every other one of this shader; four are free in 61"),
     ("the last vertex of a draw completes a group", lambda: inputs((21, "vertex0", (0, (0, False, True)))), [22],
         "it does not wait for three more, as one that is not the last does"),
+    ("quads leave a depth unit in order", lambda: sent(lambda boxes: boxes.depth[0], "tested", DRAW,
+        (12, "consumer", False), (40, "consumer", True), *stream("quads", range(12), amount=4))[0],
+        [(41 + at, at) for at in range(12)], "8 are written and 4 wait until 40"),
+    ("the turn of interpolation stays within a scan tile", lambda: [interpolated(*stream("tested0", (0, 1, 16),
+        amount=4), (22, "tested1", 32, 4), second=block) for block in (1, 8)],
+        [[[(0, 0)], [(0, 1), (0, 16)], [(1, 32)]], [[(0, 0)], [(0, 1), (1, 32)], [(0, 16)]]],
+        "in 26 the first ROP has two quads, of blocks 0 and 1, or 0 and 8"),
+    ("quads go to the depth unit in order", lambda: fifo("depth0", _NOT_READY[0], (30, "depth_ready0", True),
+        (21, "quads", (0, 1, 2), 12))[0], [(31, 0), (32, 1), (33, 2)], "one a cycle from 30"),
     ("shaded quads leave in order, the end last", lambda: fifo("color0 color1 ended", *SHADED, *BACK),
         [[(52, 0), (53, 1), (54, -1)], [(52, -1)], [(55, 0)]],
         "quad 0 is back in 50, sent in 51; the end of the other ROP too; a wire of 2 for the end of the draw"),
@@ -874,11 +1129,12 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("the next draw's vertices wait for others again", lambda: fifo("input1",
         *((21, f"vertex{at}", (0, (at, False, at == 3))) for at in range(4)), (30, "vertex0", (0, (4, False, False)))
         )[0][0][0], 1023, "more than 1000 after the group in 21; a wire"),
+    ("the round over the ROPs begins at the first in each draw", _two_draws, [(212, 0), (213, 16)],
+        "the draw before has ended at the second, whose last quad came alone"),
     ("vertices go before quads", lambda: inputs((20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[:8])[:2], [22, 24],
         "groups of vertices in 21 and 22, the second to the other shader; the quad that came in 20 goes in 23"),
     ("the turn of interpolation changes with the scan tile",
-        lambda: interpolated(*stream("tested0", (0, 1, 16, 17), amount=4),
-            *stream("tested1", (32, 33, 48, 49), amount=4))[:3],
+        lambda: interpolated(*TILES)[:3],
         [[(0, 0), (1, 32)], [(1, 33), (1, 48)], [(1, 49), (0, 1)]],
         "in 22 there is one quad of each ROP, and none is left to take the turn from the second; in 26 its tiles 0 "
         "and 1 go together, as they are of one scan tile; in 30 it has one quad left"),
@@ -888,6 +1144,9 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("the first way of a search rotates", lambda: victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
         "0 to 3 are remembered; searches begin at 1 to 7 and 0: the first way past 3 from there, 4 up to a "
         "beginning of 4"),
+    ("a line is reserved as often as it was fetched", reserved, (-1, 0), "both uses must be over"),
+    ("the search ends at the last way", lambda: victims(8, 1, first_way=4, used=(5, 6, 7)), [3],
+        "from 5 on all are remembered; then the one used longest ago, not 0"),
     ("replacement remembers four ways", lambda: victims(5, 1, first_way=4, used=(0, 1, 2, 3)), [4],
         "the search begins at 0; of three remembered ways 0 would be taken"),
     ("a way used again is the last", lambda: victims(4, 1, used=(0, 1, 2, 3, 0)), [1], "else 0, the first used"),
@@ -902,6 +1161,23 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("an even and an odd page are open",
         lambda: memory((30, READ, 0), (31, READ, PAGE // 2), (32, READ, 64), (33, READ, PAGE)), [40, 60, 64, 84],
         "the second opens its page 20 after the first; the third finds its own open, 4 later; the fourth closes that"),
+    ("uploads leave a page open and a channel turned to writes", lambda: (
+        memory((30, READ, PAGE), written=((25, PAGE),)), memory((30, READ, 2 * PAGE), written=((25, PAGE),))),
+        ([51], [55]), "16 after the write in 25; another page 20 after it"),
+    ("a bus takes whole cycles", lambda: [cycles(narrow(write), port) for write, port in ((True, "module0"),
+        (False, "SU0::ColorWrite_data"))], [[37], [46, 48]], "24 bytes over 16 take 2, for a write and for an answer"),
+    ("a bus serves answers and data in turn", lambda: memory((30, READ, 0), (60, WRITE, 64), (61, READ, 64)),
+        [40, 66, 86], "written once the data are there, in 60; a read of the same bytes starts 16 later"),
+    ("a read waits for the last write of its bytes", lambda: memory((30, READ, 2 * PAGE), (31, WRITE, 0),
+        (32, WRITE, PAGE), (33, WRITE, 0), (34, READ, 0)), [40, 56, 76, 96, 116],
+        "each opens its page 20 after the one before, in 50, 70 and 90; the read starts 16 later"),
+    ("a write ends a run of reads", lambda: memory((30, READ, 0), (31, READ, 64), (32, WRITE, 128), (33, WRITE, 192),
+        config=PAPER.with_values({"memory.max_reads": 1})), [40, 50, 70, 80],
+        "one read, the write 14 later in 44, the next read in 60, before the other write in 74"),
+    ("a read ends a run of writes", lambda: memory((30, WRITE, 0), (31, WRITE, 64), (35, READ, 128), (51, WRITE, 192),
+        (52, READ, 1024)), [36, 40, 60, 64, 74], "in 34 two writes are a run; after the read in 50 reads go first"),
+    ("a client whose bus is reserved may only read", lambda: _ask_in_turn(PAPER)["SU0::ColorWrite_state"],
+        [(45, 1), (47, 2)], "for its answers in 44 and 45"),
     ("two writes are a run", lambda: memory(*THREE_WRITES, (35, READ, 192)), [36, 40, 44, 64],
         "the third goes in 38, before the read, which starts 16 later"),
     ("a read waits for a write of its bytes",

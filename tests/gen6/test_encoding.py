@@ -34,6 +34,14 @@ def test_sources_are_assembled_to_the_public_assemblers_words() -> None:
             assert f"{mine.whole:032x}" == row["word"], row["source"]
 
 
+def test_swizzles_of_three_sources_are_two_bits_a_channel() -> None:
+    """The first source's are bits 65 to 72, x lowest: 3, 2, 1, 0 for wzyx; without letters 0, 1, 2, 3."""
+    for letters, bits in ((".wzyx", 0x1B), ("", 0xE4)):
+        text = f"mad (8) g1<1>F g2<4,4,1>{letters}F g3<4,4,1>F g4<4,4,1>F {{align16}};"
+        (each,) = assemble_text(text, "").instructions
+        assert each.whole >> 65 & 0xFF == bits
+
+
 @pytest.mark.parametrize(("source", "words"), [each[1:] for each in recorded_sources()],
                          ids=[name for name, _, _ in recorded_sources()])  # fmt: skip
 def test_directives_expressions_and_defaults_are_the_public_assemblers(source: str, words: list[str]) -> None:

@@ -11,6 +11,8 @@ from gen6_bridge.drawing.account import FrameAccount
 from gen6_bridge.machine import run_program
 from gen6_bridge.program import assemble_eu
 from gen6_bridge.time import CarriedStep, EuConfig, schedule
+from pixelflow.simd.configuration import check_values
+from pixelflow.simd.errors import InputError
 from pixelflow.simd.observe import Bus, Carried, Executed, Waited
 
 CHAIN = "add (8) g1<1>F g1<8,8,1>F g2<8,8,1>F"
@@ -43,6 +45,12 @@ def test_a_report_has_each_thread_and_the_rules_that_are_broken() -> None:
     assert "legality" not in str(report.brief)
     broken = run_program(assemble_eu("mov (8) g1<1>UB g2<8,8,1>F\nnop\n")).report()
     assert "D2 in 1" in str(broken.brief)
+
+
+def test_twelve_units_are_the_most() -> None:
+    check_values(EuConfig(units=12))
+    with pytest.raises(InputError, match="units: 13 is out of range"):
+        check_values(EuConfig(units=13))
 
 
 def test_watching_changes_nothing() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gen6_bridge.isa.declarations import EuInstruction
+from gen6_bridge.isa.execution import spans_of
 from gen6_bridge.program import assemble_eu
 from gen6_bridge.unit import ExecutionUnit
 from tests.gen6.test_records import written
@@ -69,6 +70,24 @@ def test_branches_lead_where_they_did() -> None:
         unit.run(limit=1000)
         results.append(unit.general[0].copy())
     assert (results[0] == results[1]).all() and results[0][20:22].any()
+
+
+@pytest.mark.parametrize(
+    ("source", "spans"),
+    [
+        ("mov (16) g20<1>D g18<8,8,1>D", 1),  # the second half reads g19
+        ("mov (16) g20<1>D g19<8,8,1>D", 2),  # g20, which the first half writes
+        ("mov (16) g20<1>D g20<8,8,1>D", 1),  # g21
+        ("mov (16) g20<1>D g20.4<8,8,1>D", 1),  # 16 bytes of g21 and of g22
+        ("mov (16) g20<1>D g19.31<8,8,1>UB", 2),  # from byte 7 of g20 on
+        ("mov (16) g20<1>D g19.16<8,8,1>UB", 1),  # from byte 24 of g19 on, up to its end
+        ("mov (16) g20<1>D g19.17<8,8,1>UB", 2),  # and the first of g20
+    ],
+)
+def test_halves_are_apart_where_the_second_reads_what_the_first_writes(source: str, spans: int) -> None:
+    (each,) = assemble_eu(source).code
+    found = spans_of(each.controls, each.destination, each.sources, pairs=False, beyond=False)
+    assert len(found) == spans
 
 
 def test_overlapping_halves_are_executed_in_order() -> None:

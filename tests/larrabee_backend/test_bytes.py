@@ -1,12 +1,19 @@
 """Bytes of pixels between memory and tiles: read once, written once, and what is saved of that, by hand."""
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 import pytest
 
+from larrabee_bridge.pipeline.account import grounds_of_cores
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.frame import FrameSetting, LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.picture import side_of
 from larrabee_bridge.pipeline.traffic import TileSizes, Traffic, bin_contents, binned_traffic, default_targets
+from larrabee_bridge.vpu.config import CORE_MHZ, CoreConfig
 from pixelflow.simd.drawing import Blend, Draw, Frame, State
+from pixelflow.simd.units import Standing
 from tests.larrabee_backend.soups import square
 
 FIRST = square(0.5, (1, 2, 3), 8)
@@ -63,3 +70,27 @@ def test_whether_a_tile_stays_in_its_slice_of_the_cache(tile: int, samples: int,
     found = render_back_end(Frame(8, 8, (0, 0, 0), draws, samples), tile=tile)
     assert found.tile_bytes == size
     assert found.fits_l2 == (size <= 256 * 1024)
+    left = max(256 * 1024 - size, 0)
+    assert replace(found, list_bytes=np.array([left, 0])).fits_l2 == (size <= 256 * 1024)
+    assert not replace(found, list_bytes=np.array([0, left + 1])).fits_l2, "lists of the longest tile count"
+
+
+@cache
+def first() -> LarrabeeRun:
+    return render_on_larrabee(frame(FIRST), FrameSetting(32, CoreConfig(caches=True)))
+
+
+def test_misses_of_all_cores_are_added_up() -> None:
+    accounts = (first().back_end.accounts.shared, *(raster.cores for raster in first().rasters))
+    near, far = (
+        sum(getattr(core, name) for cores in accounts for core in cores.values()) for name in ("l1_misses", "l2_misses")
+    )
+    assert near > far > 0
+    found = dict(side_of(first(), 1, CORE_MHZ).facts)["memory"]
+    assert [int(each.replace(",", "")) for each in found.split() if each[0].isdigit()] == [near, far]
+
+
+def test_a_clock_that_was_set_is_invented() -> None:
+    run = first()
+    clocks = [grounds_of_cores(run, mhz)["clock_mhz"].constants[0] for mhz in (CORE_MHZ, 500)]
+    assert [(each.value, each.standing) for each in clocks] == [(1000, Standing.DERIVED), (500, Standing.INVENTED)]

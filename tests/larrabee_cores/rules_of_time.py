@@ -57,8 +57,11 @@ class Rule:
     """Phases of the pieces of each thread, which execute the program."""
     works: int = 1
     """Pieces of work, each the whole program, of which the last is measured."""
-    quads: int = 0
-    """A first thread deals them, one a cycle, and then executes `TAIL`; a second one executes the program for each."""
+    kept: Sequence[int] = ()
+    """Lines that each piece of work finds in the L2 slice."""
+    quads: Sequence[int] = ()
+    """Work threads for which the last thread deals quads, one a cycle; it then executes `TAIL`. They execute the
+    program for each of theirs."""
     triangles: int = 0
     """Not ``source`` but the planes of so many, in one colour a corner, sixteen a thread."""
 
@@ -94,7 +97,7 @@ class Rule:
         return take_turns(made.program, made.note, config, native=native).cycles
 
     def _repeated(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
-        image = CoreImage([program], config)
+        image = CoreImage([program], config, resident=bool(self.kept), kept=self.kept)
         stretch = np.zeros((1, at.STRETCH), np.int64)
         stretch[0, at.S_BLOCKS], stretch[0, at.S_PAST] = image.blocks[0], note.starts[-1]
         stretch[0, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = -1
@@ -126,13 +129,14 @@ class Rule:
         programs = [assemble_vector(text) for text in ("mov r1, 1\n", TAIL.replace("; ", "\n") + "\n")]
         marks = [{0: at.DEALS_A_QUAD}, {}, {0: at.TAKES_A_QUAD}]
         image = CoreImage([*programs, program], config, marks)
-        rows = np.zeros((2 * self.quads + 1, at.STRETCH), np.int64)
-        rows[:, at.S_PAST], rows[:, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = 1, -1
-        which = np.repeat([0, 1, 2], [self.quads, 1, self.quads])
-        rows[:, at.S_BLOCKS] = np.array(image.blocks)[which]
-        threads = [rows[self.quads + 1 :], rows[: self.quads + 1]]
-        deals = np.zeros(self.quads, np.int64)
-        tables = WorkTables(threads, deals=deals, queue=config.queued_quads, workers=[0, 0])
+        workers = [*range(max(self.quads) + 1), 0]
+        threads = [np.full((self.quads.count(worker), at.STRETCH), 2) for worker in workers[:-1]]
+        threads.append(np.array([[which] * at.STRETCH for which in (*(0 for _ in self.quads), 1)]))
+        for rows in threads:
+            rows[:, at.S_BLOCKS] = np.array(image.blocks)[rows[:, 0]]
+            rows[:, at.S_BLOCKS + 1 :], rows[:, at.S_PAST] = 0, 1
+            rows[:, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = -1
+        tables = WorkTables(threads, deals=np.array(self.quads), queue=config.queued_quads, workers=workers)
         return int(image.count(np.zeros(1, np.uint32), tables, native=native)[at.END])
 
     def after(self) -> Rule:
@@ -142,7 +146,7 @@ class Rule:
         return replace(self, config={**self.config, **config}, cycles=self.then, **own)
 
 
-FIELDS = ("source", "threads", "works", "phases", "requests", "unit", "quads", "memory")
+FIELDS = ("source", "threads", "works", "kept", "phases", "requests", "unit", "quads", "memory")
 """Fields of a row that ``changed`` may replace."""
 
 
@@ -216,6 +220,16 @@ RULES = (
     Rule("a shift issues in the first pipe", f"{MAKE}; shl r1, 1; {LAST}", 3, "@0, @1, @2", {"shifts_beside": True}, 2),
     Rule("two of a cycle may both touch memory", f"vloadps v1, [0]; load r1, [64]; {LAST}", 2, "@0 both, @1",
          {"two_accesses": False}, 3),
+    Rule("other two still pair, then", "mov r1, 1; mov r2, 1; mov r3, 1; mov r4, 1", 3, "@0 both, @1 both, halt @2",
+         {"source": "load r1, [0]; load r2, [64]; load r3, [128]; load r4, [192]"}, 4, {"two_accesses": False}),
+    Rule("its result comes after the last one", f"{GATHER}; {USE}", 20, "held to 16, v1 at 15 + 4: @19",
+         {"gather_line_cycles": 2}, 36),
+    Rule("two that issue together hold the pipes as long as the longer", f"{GATHER}; vstored [60], v12; {LAST}", 17,
+         "sixteen lines and two: @16", {"source": f"vstored [60], v12; {LAST}"}, 3),
+    Rule("a thread rests while it holds them", f"{GATHER}; {LAST}", 18, "@16, and one cycle of rest",
+         {"back_to_back": True}, 17, {"back_to_back": False}),
+    Rule("a gather of no lane takes a cycle", f"vgatherd v1{{k1}}, v9, [0]; {LAST}", 2, "@0, @1",
+         {"source": f"{GATHER}; {LAST}"}, 17),
     Rule("a thread issues in consecutive cycles", FREE, 4, "@0 to @3", {"back_to_back": False}, 8),
     Rule("each line of a gather holds the pipes for a cycle", GATHER, 16, "sixteen lines", {"gather_line_cycles": 2},
          32),
@@ -228,6 +242,8 @@ RULES = (
          {"mispredicted_cycles": 0}, 8),
     Rule("a branch waits for its flags", ALTERNATING, 12, "as above; if they pair, @1, @2, @3 + 5, halt @8",
          {"flags_pair": True}, 9),
+    Rule("but nothing else does, even so", f"sub r1, 1; mov r2, r1; {LAST}", 3, "@0, @1, @2",
+         {"source": f"sub r1, 1; mov r2, r3; {LAST}"}, 2, {"flags_pair": True}),
     Rule("one other way does not change a prediction", NEST, 44,
          "inner jnz wrong at each of three exits, outer at one: 28 cycles of instructions and 4 x 4; with one bit two "
          "more, 52", {"mispredicted_cycles": 0}, 28),
@@ -251,6 +267,8 @@ RULES = (
          12, threads=4),
     Rule("a phase begins when the one before has ended", PRODUCT, 22, "@0, @10; the second thread @11, @21",
          {"phases": [[0], [0]]}, 12, phases=[[0], [1]]),
+    Rule("the next thread follows one that has ended", "imul r1, 3", 22, "@0; the second @1, @11, @21; the third @2",
+         {"phases": [[0], [0] * 2, [0]]}, 12, phases=[[0], [0] * 3, [0]]),
     Rule("with all of its pieces", PRODUCT, 34, "@0, @1, @10, @11; @12, @22; second thread @23, @33",
          {"phases": [[0, 0], [0, 0]]}, 24, phases=[[0, 0], [0, 1]]),
     Rule("a phase without pieces is passed over", PRODUCT, 22, "@0, @10; the second thread @11, @21",
@@ -272,6 +290,10 @@ RULES = (
          {"l1_bytes": 16384}, 624, ONE_WAY),
     Rule("a piece of work begins with empty caches", f"{A}; {LAST}", 312, "as the work before it: @0, @311",
          {"warm_caches": True}, 2, REAL, works=2),  # @0, @1: the line of the work before
+    Rule("what each piece finds is used before what the last one left",
+         "mov r1, 0; vloadps v1, [r1]; mov r1, 65536; vloadps v1, [r1]; mov r1, 4096; vloadps v1, [r1]; mov r1, 8192; "
+         "vloadps v1, [r1]", 656, "line 0 has no place beside 2048 and 1024, which it pushes out: @2 + 310, "
+         "@313 + 310, @624 + 15, @640 + 15", {"kept": ()}, 66, {**TWO_WAYS, "warm_caches": True}, works=2, kept=[2048]),
     Rule("each set has its own lines", f"{A}; {B}; vloadps v8, [64]; {A}; {LAST}", 935,
          "3 x 311 and a hit: 0 and 4096 share a set, 64 is in the next one",
          {"source": f"{A}; {B}; {C}; {A}; {LAST}"}, 950,
@@ -306,6 +328,8 @@ RULES = (
     Rule("a prefetch brings a line into the L1 cache", f"vprefetch1 [64]; {LONG_WAIT}; load r8, [64]; {LAST}", 443,
          "@0, 45 products @1 to @441, load with the last one, @442",
          {"source": f"{LAST}; {LONG_WAIT}; load r8, [64]; {LAST}"}, 753, REAL),
+    Rule("or from the slice", f"{A}; {C}; {LAST}; vprefetch1 [0]; load r8, [0]; {MORE}", 639,
+         "2 x 311, asked for @622, there 15 later: load @623, @638", {"l2_cycles": 30}, 654, ONE_WAY),
     Rule("the other one into the L2 slice, even if it is in the L1 cache",
          f"{A}; {NEXT}; {A}; {FAR_LINE}; vprefetch2 [0]; {B}; {C}; {A}; {LAST}", 1573,
          "0 has left the slice at 623, is asked for then, and leaves the L1 cache at 1245: 5 x 311, @622, @1556 + 15",
@@ -395,12 +419,15 @@ RULES = (
     Rule("the next fiber begins after a switch", ASK, 18, "answered at 17", {"unit": (0, 30)}, 32, requests=[(1, 0)],
          unit=(0, 0)),
     Rule("a set-up thread waits for room in a queue", CHAIN, 95,
-         "deals @0, @2, @3, ten products @4 to @94", {"queued_quads": 1}, 126, quads=3),
+         "deals @0, @2, @3, ten products @4 to @94", {"queued_quads": 1}, 126, quads=(0, 0, 0)),
+    Rule("a work thread waits for quads", CHAIN, 95, "chains @1, @33 and @65 to @93", {"quads": (0,) * 4}, 126,
+         quads=(0, 0, 0)),
+    Rule("each takes those of its own queue", CHAIN, 128, "chains @1, @33, @65, @97 and @3, @35, @67, @99 to @127",
+         {"quads": (0, 1) * 5}, 160, quads=(0, 1) * 4),
     Rule("planes are integers, or floats", "", 1484, "four threads leave no cycle; 131 and "
          "fifteen stores of sixteen lines are 371 each: 2, corners 20, the pixel 6, the area's reciprocal 17, planes "
          "4 x 20, the colour 6",
          {"planes": "exact"}, 6412, {"planes": "float"}, triangles=64),
-    Rule("a work thread waits for quads", CHAIN, 95, "chains @1, @33 and @65 to @93", {"quads": 4}, 126, quads=3),
 )  # fmt: skip
 """Every rule, and every value of the configuration."""
 

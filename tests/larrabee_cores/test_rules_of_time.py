@@ -18,10 +18,13 @@ from larrabee_bridge.pipeline.tile_memory import fibers_of
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import CoreImage, WorkTables
+from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.program import assemble_vector
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.drawing import Texture
 from pixelflow.simd.lanes.native.plain import works_natively
-from tests.larrabee_cores.rules_of_time import FIELDS, REAL, RULES, Rule
+from pixelflow.simd.lanes.words import ByteMemory
+from tests.larrabee_cores.rules_of_time import FIELDS, LAST, REAL, RULES, Rule
 from tests.sabotage.broken_rules import noticed, stands_once
 
 
@@ -74,6 +77,27 @@ def test_results_of_the_texture_unit_are_those_by_hand(key: str) -> None:
     measured, usual, other, then = TEXTURE[key]
     assert measured() == usual
     assert measured(**{key: other}) == then != usual
+
+
+def test_lines_of_a_tile_stay_between_requests() -> None:
+    """Lines 0 and 64 share a set of two ways; the second request finds both."""
+    texture = Texture(np.zeros((128, 128, 4), np.uint8))
+    unit = TileTextureUnit(1, TextureConfig(cache_bytes=8192, ways=2))
+    zeros, inside = np.zeros(2, np.int64), np.ones((2, 16), bool)
+    row, column = np.divmod(np.array([0, 64]), 32)
+    u, v = ((4 * start[:, None] << 16) + (2 << 16) + np.zeros(16, np.int64) for start in (column, row))
+    found = [unit.answer(texture, zeros, zeros, inside, u, v)[1][1].tolist() for _ in range(2)]
+    assert found == [[1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize(("first", "cycles"), [("vloadps v1, [4]", 4), ("vgatherd v1, v9, [0]", 18)])
+def test_a_thread_alone_rests_while_its_access_holds_the_pipes(first: str, cycles: int) -> None:
+    """Where a thread leaves every second cycle: two lines, or sixteen; then the sum, and a cycle of rest."""
+    program = assemble_vector(f"{first}\n{LAST}\n")
+    unit, core = VectorUnit(program, 1, ByteMemory(1 << 12)), Core(program, 1, CoreConfig(back_to_back=False))
+    unit.set_vector(9, 64 * np.arange(16))
+    unit.run(core, lines=True)
+    assert core.cycles.tolist() == [cycles]
 
 
 def test_every_value_of_the_texture_unit_has_a_rule() -> None:

@@ -175,6 +175,16 @@ def test_locks_that_exclude_each_other_queue_up() -> None:
     assert shut.makespan == 50 + 60
 
 
+def test_bins_are_listed_under_the_lock_of_bins() -> None:
+    """Two frames: PrimSets are listed 0 to 10 and 10 to 20, taken 20 to 30 and 30 to 40, and end at 57 and 53.
+
+    Bins are listed 53 to 63 and 63 to 73, taken 73 to 83 and 83 to 93, and end at 90 and 105.
+    """
+    works = [FrameWork("x", cycles(front), cycles(back), at) for at, (front, back) in enumerate([(27, 12), (13, 7)])]
+    found = schedule(works, ScheduleConfig(cores=3, lock_cycles=10, exclusive_locks=True, memory_bytes=0))
+    assert found.makespan == 105
+
+
 CONFIGURATIONS = [
     ScheduleConfig(cores, 100, *rest)
     for cores in (1, 3, 8, 64)

@@ -31,6 +31,7 @@ ALTERNATE = "TAS_SetBanks 1\nTAS_SetStep 1\nTAS_SetCrossbar 2, 0\n"
 """Banks take turns, by promise; three cycles."""
 ROWS = "TAS_SetStep 1\nTAS_SetCrossbar 9, 0\n"
 """Another row in every round; two cycles."""
+TIGC = "stream tigc\n" + "TAS_SetCounter 9\n" * 5
 TEN = "LD R, #1\n" * 10
 ROUTINES = f"routine f()\n{TEN}end\nroutine g()\n{TEN}end"
 
@@ -86,6 +87,11 @@ RULES = {
     "a cycle between frees the port": Rule(
         "ST [0], R\nLD S, #1\nLD R, [1]\nST [0], R\nST [1], R\nLD R, [2]", 6 + 1, "a cycle each; the last read waits",
         {"extra.store_then_read=3": 6 + 3}, given="extra.store_then_read=1",
+    ),
+    "a wait frees the port": Rule(
+        f"ST [0], R\nWAIT 0\nLD R, [1]\nHALT\n{TIGC}SIGNAL 0", 7, "ST 1; the signal in 5, wire 1, LD 1",
+        {"igc.control_cycles=1": 7 + 3},  # SIGNAL, WAIT, HALT
+        given="extra.store_then_read=3",
     ),
     "a sequencer falls behind": Rule(
         "LOOP 2\nLOOP 3\nLD R, #1\nENDL\nENDL\nHALT", 6 + 1 + 2 + 3 + 2,
@@ -147,6 +153,11 @@ RULES = {
         f"CALL f\nCALL g\nCALL f\nCALL h\nCALL f\nHALT\n{ROUTINES}\nroutine h()\n{TEN}end", 1 + 5 * 11,
         "8 words a cycle; h takes the place of g while f is executed; in the place of f it would come 1 after",
         {"igc.memory_words=12": 5 * (1 + 11)}, given="igc.supply=3200 igc.memory_words=24",
+    ),
+    "a large piece takes the place of two": Rule(
+        f"CALL f\nCALL g\nCALL k\nHALT\n{ROUTINES}\nroutine k()\n{TEN}{TEN}end", 1 + 11 + 11 + 1 + 21,
+        "8 words a cycle; the first word of k comes 1 after the last use of g, not of f",
+        {"igc.memory_words=64": 1 + 11 + 11 + 21}, given="igc.supply=3200 igc.memory_words=24",
     ),
     "a path of words for unequal streams": Rule(
         "EMC_PixCopy [0], [64], 3, 8\n" + TEN + TEN + "HALT\nstream tigc\n" + "TAS_SetOrder 0\n" * 10, 44 + 2 * 12,
@@ -317,6 +328,12 @@ RULES = {
         {"tasic.port_bytes_per_cycle=4": 12 + 255 * 8 + 4 + 1, "tasic.port_bytes_per_cycle=16": 6 + 7 + 255 * 4 + 1},
         given="sdram.equal_slots=false",
     ),
+    "greedy writes, another row": Rule(
+        f"{WRITE}{ROWS}TAS_MemWrBlock4 2", 8 + 3 + 255 * 11 + 4 + 1,
+        "3 and two settings, fetch 1 and 2 in; ACT, 3, WR; later PRE 5 after WR, 3, ACT, 3, WR; 4 bytes, answer 1",
+        {"sdram.twr_cycles=3": 16 + 255 * 12, "sdram.trp_cycles=4": 16 + 255 * 12},
+        given="sdram.equal_slots=false tasic.port_bytes_per_cycle=16",
+    ),
     "refresh": Rule(
         f"{READ}TAS_MemRdRepeat4 16, 2", 3 + 16 * 524 + 9 + 14 * 2 + 1,
         "REF in 526 delays the second round of 12 + 512 from 527 to 536, later ones each by 2: 526 - 524",
@@ -343,6 +360,12 @@ RULES = {
         {"gni.gp_buffers=1": 63 + 22 + 255 * 44, "gni.gp_memory_mb_per_second=100": 63 + 16 + 511 * 32 ,
         "gni.mb_per_second=100": 63 - 4 + 512 * 32},
         given="array.modules=2",
+    ),
+    "a round holds its buffer until the GNI takes it": Rule(
+        f"EMC_TreeEQZero_Li 0, 2, 1, 16, 0\nENOT\n{WRITE}TAS_GpWrite 3, 0, 32", 4 + 63 + 255 * 35 + 4,
+        "four cycles, then as above with one buffer: the second module has a round more, waits 4 for the GNI in the "
+        "first one, and keeps that distance",
+        {"gni.port_buffers=2": 4 + 63 + 255 * 33}, given="array.modules=2 gni.port_buffers=1",
     ),
     "parcels of a full GP hold no others": Rule(
         f"{WRITE}TAS_SetGp 12, 0, 1\nTAS_GpWrite 15, 0, 32", 63 + 22 + 255 * 44 + 1 + 4,
