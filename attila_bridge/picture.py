@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attila_bridge import scene
 from attila_bridge.run import CLIENTS, CLOCK_MHZ, FORMULAS, PHASES, SceneRun, run_scene
-from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF
+from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF, UPLOADS_OF
 from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.caveats import coded
 from pixelflow.simd.attendance import Telling
@@ -343,12 +343,13 @@ def _stages(run: SceneRun) -> dict[str, int]:
 
 
 def _timeline(run: SceneRun) -> tuple[tuple[str, tuple[TimeSpan, ...]], ...]:
-    """Return the steps of the frame, of draws their geometry, and the fragments of draws."""
+    """Return the steps of the frame, of draws their geometry; the fragments of draws; and what later draws upload."""
     timed = run.timed
-    lanes = {STEPS_OF: ("commands", list[TimeSpan]()), FRAGMENTS_OF: ("fragments", list[TimeSpan]())}
+    names = {STEPS_OF: "commands", FRAGMENTS_OF: "fragments", UPLOADS_OF: "uploads"}
+    lanes = {stream: (name, list[TimeSpan]()) for stream, name in names.items()}
     for stream, step, begin, end in timed.spans:
         lanes[stream][1].append(TimeSpan(_FREE_STEPS.get(timed.steps[step][0], timed.steps[step][0]), begin, end))
-    return tuple((name, tuple(spans)) for name, spans in lanes.values())
+    return tuple((name, tuple(spans)) for name, spans in lanes.values() if spans)
 
 
 def _mix(run: SceneRun) -> dict[str, int]:

@@ -14,7 +14,7 @@ from attila_bridge.function import Units, draw
 from attila_bridge.function.work import AttilaWork
 from attila_bridge.scene import AttilaScene
 from attila_bridge.statistics import columns_of
-from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF
+from attila_bridge.time.command_processor import FRAGMENTS_OF, STEPS_OF, UPLOADS_OF
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.prepare import Step
 from attila_bridge.time.simulation import AttilaRun, Simulation, run
@@ -99,10 +99,10 @@ def shares(counts: Mapping[str, Mapping[str, int]], config: AttilaConfig, cycles
 # Events of a run: steps of a frame and fragments of its draws as two streams, traffic of wires, fill of queues.
 
 
-_TEXTS = {"ready": "registers", "write": "upload", "read": "load a program", "clear": "clear", "swap": "swap"}
-_KINDS = (*_TEXTS, "draw")
+_TEXTS = {"ready": "registers", "write": "upload", "read": "load a program", "registers": "registers"}
+_KINDS = ("ready", "write", "read", "clear", "swap", "draw", "upload", "registers")
 _BUFFERS = ("colour", "depth")
-_STREAMS = (STEPS_OF, FRAGMENTS_OF)
+_STREAMS = (STEPS_OF, FRAGMENTS_OF, UPLOADS_OF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +208,8 @@ class ReportedFrame:
 
 
 def _words(kind: str, argument: int) -> str:
-    if kind == "draw":
-        return f"draw {argument}"
+    if kind in ("draw", "upload"):
+        return f"{kind} {argument}"
     if kind == "clear":
         return f"clear {_BUFFERS[argument]}"
     if kind == "swap":

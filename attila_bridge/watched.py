@@ -158,7 +158,8 @@ class WatchedFrame:
         """Yield every box with its busy share and its queues."""
         busy: dict[str, float] = {}
         for each in shares(self._boxes.counts_before(self._cycle), self._config, drawing):
-            busy.setdefault("INT" if each.rate.statistic == INTERPOLATED else each.unit, each.share)
+            # Cycles of an upload are none of drawing, although units draw in them.
+            busy.setdefault("INT" if each.rate.statistic == INTERPOLATED else each.unit, min(1.0, each.share))
         processor = self._boxes.processor
         for box in self._boxes:
             doing = ""

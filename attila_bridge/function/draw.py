@@ -15,6 +15,7 @@ from attila_bridge.function.layout import (
     assembled_program,
     blocks_of,
     line_of,
+    program_bytes,
     program_work,
     registers_of,
     rop_of,
@@ -77,7 +78,6 @@ def draw(scene: AttilaScene, units: Units = DEFAULT_UNITS, *, first: int = 0) ->
         color_address=color_address,
         depth_address=depth_address,
         blocks=blocks,
-        end_address=memory.place(0),
         draws=draws,
         color=drawer.frame.rows(drawer.frame.color),
         depth=drawer.frame.rows(drawer.frame.depth),
@@ -120,6 +120,10 @@ class _Drawer:
         for _, name in sorted(what.textures.items()):
             self._texture(name, number)
         vertices = self._vertices(number, what, vertex.program)
+        addresses = [
+            None if name in known else self.memory.place(program_bytes(program))
+            for name, program in ((what.vertex_program, vertex.program), (what.fragment_program, fragment.program))
+        ]
         indices = vertices.indices
         distinct, which = np.unique(indices, return_inverse=True)
         shaded = vertex.vertices(
@@ -176,8 +180,8 @@ class _Drawer:
         return DrawWork(
             number=number,
             state=state,
-            vertex_program=program_work(vertex.program, loads=what.vertex_program not in known),
-            fragment_program=program_work(fragment.program, loads=what.fragment_program not in known),
+            vertex_program=program_work(vertex.program, addresses[0]),
+            fragment_program=program_work(fragment.program, addresses[1]),
             vertices=vertices,
             triangles=TriangleWork(corners, outcome, areas),
             batches=batches,

@@ -133,13 +133,18 @@ def registers_of(program: ShaderProgram, bank: RegisterBank) -> list[int]:
     return sorted({each.number for each in operands if each is not None and each.bank is bank})
 
 
+def program_bytes(program: ShaderProgram) -> int:
+    """Return the bytes of a program in memory, with the instructions that pad it."""
+    return 16 * (len(program.instructions) + 16)
+
+
 def writes_depth(program: ShaderProgram) -> bool:
     """Return whether a fragment program writes depth, so that the depth test comes after it."""
     return program.stage is ShaderStage.FRAGMENT and DEPTH_OUTPUT in registers_of(program, RegisterBank.OUTPUT)
 
 
-def program_work(program: ShaderProgram, *, loads: bool) -> ProgramWork:
-    """Return the work of a program; ``loads`` unless an earlier draw loaded it."""
+def program_work(program: ShaderProgram, address: int | None) -> ProgramWork:
+    """Return the work of a program, loaded from an address unless an earlier draw loaded it."""
     last = len(program.instructions) - 1
     outputs = len(registers_of(program, RegisterBank.OUTPUT))
     reads = count()
@@ -149,7 +154,7 @@ def program_work(program: ShaderProgram, *, loads: bool) -> ProgramWork:
         inputs=len(registers_of(program, RegisterBank.INPUT)),
         outputs=max(1, outputs - writes_depth(program)),
         temporaries=temporaries[-1] + 1 if temporaries else 0,
-        loads=loads,
+        address=address,
     )
 
 

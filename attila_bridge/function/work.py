@@ -68,8 +68,8 @@ class ProgramWork:
     """Output registers that are written; the depth of a fragment is not one of them."""
     temporaries: int
     """Temporary registers: the highest number used + 1."""
-    loads: bool
-    """True unless an earlier draw of the frame loaded the same program."""
+    address: int | None
+    """Where the draw loads it from; None where an earlier draw of the frame loaded the same program."""
 
     @property
     def registers(self) -> int:
@@ -282,8 +282,6 @@ class AttilaWork:
     """Where the buffers begin in memory; line b of 256 bytes is ``address + 256 b``."""
     blocks: int
     """Lines of the colour buffer, and of the depth buffer."""
-    end_address: int
-    """The first address past all buffers and textures, where programs are stored."""
     draws: tuple[DrawWork, ...]
     color: Words
     """[height, width] the picture, row 0 at the bottom: red in the lowest byte."""

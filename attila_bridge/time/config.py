@@ -98,9 +98,11 @@ class CommandConfig:
     index_cycles: int = _fitted(6, "cycles", "registers of an indexed draw", 0, 1000)
     test_cycles: int = _fitted(5, "cycles", "registers of depth and stencil of the first draw", 0, 1000)
     blend_cycles: int = _fitted(5, "cycles", "registers of blending of the first draw", 0, 1000)
+    array_cycles: int = _fitted(2, "cycles", "registers of each attribute of a draw after the first", 0, 1000)
     padding: int = _coded(16, "instructions", "instructions that pad a program", 0, 64)
     instruction_bytes: int = _coded(16, "bytes", "bytes of an instruction")
     start_latency: int = _fitted(1, "cycles", "a command is on its way to a box", 1, 64)
+    setup_latency: int = _fitted(3, "cycles", "it is on its way to set-up, which hears it from the rasterizer", 1, 64)
     end_latency: int = _fitted(2, "cycles", "the end of a box is on its way back", 1, 64)
 
 

@@ -158,7 +158,8 @@ def _commands(net: Netlist, boxes: Boxes) -> None:
     ending += [(f"depth{n}", f"SU{n}::ZStencilTestCommand", box) for n, box in enumerate(boxes.depth)]
     ending += [(f"color{n}", f"SU{n}::ColorWriteCommand", box) for n, box in enumerate(boxes.color)]
     for port, name, part in ending:
-        net.connect(name, (processor, f"{port}_command"), (part, "command"), latency=start)
+        latency = command.setup_latency if part is boxes.setup else start
+        net.connect(name, (processor, f"{port}_command"), (part, "command"), latency=latency)
         net.connect(f"{name}State", (part, "ended"), (processor, f"{port}_ended"), latency=end)
     net.connect("DACState", (boxes.display, "ended"), (processor, "display_ended"), latency=1)
     for number, shader in enumerate(boxes.shaders):

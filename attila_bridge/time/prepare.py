@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from attila_bridge.function.work import (
     NONE,
-    PAGE_BYTES,
     AttilaWork,
     AttributeWork,
     DrawWork,
@@ -288,7 +287,8 @@ def _written(lines: NDArray[np.uint32], cleared: int) -> dict[int, list[int]]:
 
 
 Step: TypeAlias = tuple[str, int]
-"""ready or write (cycles), read (bytes of a program), clear (0 colour, 1 depth), draw (its number), swap."""
+"""ready, write or registers (cycles), upload (its number), read (bytes of a program), clear (0 colour, 1 depth), draw
+(its number), swap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,14 +303,16 @@ class FramePlan:
     depth_address: int
     clear_color: int
     clear_depth: int
-    program_address: int
-    """Address of the first program; each begins a page."""
-    programs: tuple[int, ...]
-    """Bytes of each program, in the order in which they are loaded."""
+    programs: tuple[tuple[int, int], ...]
+    """Address and bytes of each program, in the order in which they are loaded."""
     uploaded: int
     """Bytes uploaded, programs included."""
     before: Contents | None = None
     """Buffers left by the draws before these; None where these are all."""
+    first_uploads: tuple[tuple[int, int], ...] = ()
+    """Address and bytes of each upload before the first draw."""
+    uploads: tuple[tuple[int, int], ...] = ()
+    """Those after it."""
     written: tuple[tuple[int, int], ...] = ()
     """Transactions of the uploads before the first draw: cycle in which the write begins, and address (formula)."""
 
@@ -318,21 +320,23 @@ class FramePlan:
 def plan_frame(work: AttilaWork, config: AttilaConfig) -> FramePlan:
     """Return the plan of a frame for the boxes of a machine."""
     draws = plans(work, config)
-    programs = tuple(size for draw in draws for size in _programs(draw, config.command))
+    programs = tuple(each for draw in draws for each in _programs(draw, config.command))
+    uploads = _uploads(work, config, draws)
     return FramePlan(
         draws=draws,
-        steps=_steps(work, config, draws),
+        steps=_steps(work, config, draws, uploads),
         blocks=work.blocks,
         pixels=work.size[0] * work.size[1],
         color_address=work.color_address,
         depth_address=work.depth_address,
         clear_color=work.clear.color or 0,
         clear_depth=work.clear.depth_word,
-        program_address=work.end_address,
         programs=programs,
-        uploaded=sum(each.size for each in work.uploads) + sum(programs),
+        uploaded=sum(each.size for each in work.uploads) + sum(size for _, size in programs),
         before=contents(work),
-        written=tuple(_upload_writes(work, config, draws)),
+        first_uploads=tuple(chain.from_iterable(uploads[:1])),
+        uploads=tuple(chain.from_iterable(uploads[1:])),
+        written=tuple(_upload_writes(work, config, draws, uploads)),
     )
 
 
@@ -340,23 +344,33 @@ _AHEAD = 4
 """Cycles by which the last write of an upload begins before the upload ends, as recorded reads of programs show."""
 
 
-def _upload_writes(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> Iterator[tuple[int, int]]:
+def _uploads(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> list[list[tuple[int, int]]]:
+    """Return address and bytes of what is uploaded for each draw: its textures and arrays, then its programs."""
+    made = []
+    for draw in draws:
+        arrays = [(each.address, each.size) for each in work.uploads if each.draw == work.draws[draw.number].number]
+        made.append(arrays + _programs(draw, config.command))
+    return made
+
+
+def _upload_writes(
+    work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...], uploads: list[list[tuple[int, int]]]
+) -> Iterator[tuple[int, int]]:
     """Yield the transactions of the uploads before the first draw."""
-    if not draws:
-        return
-    arrays = [(each.address, each.size) for each in work.uploads if each.draw == work.draws[0].number]
-    arrays += zip(count(work.end_address, PAGE_BYTES), _programs(draws[0], config.command))
-    cycle = sum(cycles for kind, cycles in _steps(work, config, draws[:1]) if kind == "ready") - _AHEAD
-    for address, size in arrays:
+    cycle = sum(cycles for kind, cycles in _steps(work, config, draws[:1], uploads[:1]) if kind == "ready") - _AHEAD
+    for address, size in chain.from_iterable(uploads[:1]):
         for at in range(0, size, TRANSACTION_BYTES):
             cycle += -(-min(TRANSACTION_BYTES, size - at) // config.memory.command_bus)
             yield cycle, address + at
 
 
-def _programs(draw: DrawPlan, command: CommandConfig) -> list[int]:
-    """Return the bytes of each program that a draw loads, padding included."""
-    loaded = (each for each in (draw.vertex_program, draw.fragment_program) if each.loads)
-    return [(len(each.instructions) + command.padding) * command.instruction_bytes for each in loaded]
+def _programs(draw: DrawPlan, command: CommandConfig) -> list[tuple[int, int]]:
+    """Return address and bytes of each program that a draw loads, padding included."""
+    return [
+        (each.address, (len(each.instructions) + command.padding) * command.instruction_bytes)
+        for each in (draw.vertex_program, draw.fragment_program)
+        if each.address is not None
+    ]
 
 
 def _upload_cycles(size: int, width: int) -> int:
@@ -365,29 +379,35 @@ def _upload_cycles(size: int, width: int) -> int:
     return whole * -(-TRANSACTION_BYTES // width) + -(-rest // width)
 
 
-def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> tuple[Step, ...]:
-    """Return the steps of the command processor in order; registers of later draws cost nothing."""
+def _steps(
+    work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...], uploads: list[list[tuple[int, int]]]
+) -> tuple[Step, ...]:
+    """Return the steps of the command processor in order."""
     command, width = config.command, config.memory.command_bus
     steps: list[Step] = []
+    later = 0
     for draw in draws:
         cold = not draw.number and work.before is None
-        uploads = [upload for upload in work.uploads if upload.draw == work.draws[draw.number].number]
         if cold:
+            levels = [each.name for each in work.uploads if each.draw == work.draws[0].number]
             ready = command.ready_cycles + draw.first_textures * command.texture_cycles
             ready += max(0, draw.first_textures - 1) * command.further_cycles
-            ready += (len(uploads) - len({upload.name for upload in uploads})) * command.level_cycles
+            ready += (len(levels) - len(set(levels))) * command.level_cycles
             ready += max(0, len(draw.attributes) - 2) * command.attribute_cycles
             ready += command.index_cycles if draw.index_bytes else 0
             steps.append(("ready", ready + draw.tests * command.test_cycles + draw.blends * command.blend_cycles))
-        programs = _programs(draw, command)
-        cycles = sum(_upload_cycles(size, width) for size in (*(upload.size for upload in uploads), *programs))
-        if cycles:
+        if draw.number:
+            steps += [("upload", later + number) for number in range(len(uploads[draw.number]))]
+            later += len(uploads[draw.number])
+        elif cycles := sum(_upload_cycles(size, width) for _, size in uploads[0]):
             steps.append(("write", cycles))
-        steps += [("read", size) for size in programs]
+        steps += [("read", size) for _, size in _programs(draw, command)]
         if cold:
             if work.clear.color is not None:
                 steps.append(("clear", 0))
             if work.clear.depth is not None or work.clear.stencil is not None:
                 steps.append(("clear", 1))
+        if draw.number:
+            steps.append(("registers", command.array_cycles * len(draw.attributes)))
         steps.append(("draw", draw.number))
     return (*steps, ("swap", 0))

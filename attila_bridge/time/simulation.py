@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from attila_bridge.function.layout import SCAN_TILE, TILE
-from attila_bridge.function.work import PAGE_BYTES, AttilaWork
+from attila_bridge.function.work import AttilaWork
 from attila_bridge.statistics import Counts, counts_of
 from attila_bridge.time.caches import TRANSACTION_BYTES
 from attila_bridge.time.config import PAPER, AttilaConfig
@@ -106,22 +106,17 @@ def _commands(boxes: Boxes) -> Counts:
     """Return the counts of the command processor."""
     counts = counts_of("CP")
     counts.update(boxes.processor.state.phases)
-    counts["BytesRead"] = sum(boxes.frame.programs)
+    counts["BytesRead"] = sum(size for _, size in boxes.frame.programs)
     counts["BytesWritten"] = boxes.frame.uploaded
     counts["Batches"] = len(boxes.frame.draws)
     counts["Frames"] = 1
     return counts
 
 
-def upload_statistics(work: AttilaWork, boxes: Boxes) -> dict[str, int]:
-    """Return the statistics of memory that uploads add to those of the boxes (formula): 64 bytes a transaction."""
+def upload_statistics(boxes: Boxes) -> dict[str, int]:
+    """Return the statistics of memory that uploads before the first draw add to those of the boxes (formula)."""
     memory, added = boxes.config.memory, Counter[str]()
-    arrays = [(each.address, each.size) for each in work.uploads]
-    address = boxes.frame.program_address
-    for size in boxes.frame.programs:
-        arrays.append((address, size))
-        address += -(-size // PAGE_BYTES) * PAGE_BYTES
-    for address, size in arrays:
+    for address, size in boxes.frame.first_uploads:
         for at in range(0, size, TRANSACTION_BYTES):
             channel = f"{(address + at) // memory.interleave % memory.channels:02}_MC"
             added[f"WriteBytesMemoryBus{channel}"] += min(TRANSACTION_BYTES, size - at)
@@ -178,7 +173,6 @@ class Simulation:
         self, work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, shuffle: int | None = None
     ) -> None:
         check_agreement(work, config)
-        self._work = work
         self.boxes = Boxes(config, plan_frame(work, config))
         net = netlist(self.boxes)
         watchers: tuple[Callable[[Sent], None], ...] = ()
@@ -208,7 +202,7 @@ class Simulation:
         self.clock.run(max_cycles)
         done = self.boxes.processor.state
         counts = summary(self.boxes, sum(done.phases.values()) + 1)
-        uploads = upload_statistics(self._work, self.boxes)
+        uploads = upload_statistics(self.boxes)
         return AttilaRun(dict(done.phases), done.rendered, counts, tuple(done.spans), self.steps, uploads)
 
     def _advance_with(self, progress: Telling | None, max_cycles: int | None, advance: Callable[[int], object]) -> None:

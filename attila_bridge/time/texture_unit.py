@@ -146,12 +146,12 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         if len(s.requests) + s.tickets < config.request_queue:
             self._tickets.send(cycle, 1)
             s.tickets += 1
+        counts["ResultQueueOccupation"] += len(s.results)
         if s.accesses:
             counts["ReadyReadQueueOccupation"] += len(s.reading)
             counts["WaitReadWindowOccupation"] += len(s.waiting)
             counts["AccessQueueOccupation"] += len(s.addressing) + len(s.fetching)
             counts["RequestQueueOccupation"] += len(s.requests)
-            counts["ResultQueueOccupation"] += len(s.results)
             s.awake = True
             if len(self._results.fresh) == sent_before:
                 self._stall(cycle)

@@ -68,7 +68,8 @@ def frame_of(
     written: tuple[tuple[int, int], ...] = (),
 ) -> FramePlan:
     """Return a frame of draws."""
-    return FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, 0, (), 0, written=written)
+    programs = tuple((0, size) for kind, size in steps if kind == "read")
+    return FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, programs, 0, written=written)
 
 
 def arrivals(
@@ -119,7 +120,7 @@ def arrivals(
 
 def program(*instructions: InstructionWork, inputs: int = 1, outputs: int = 1, temporaries: int = 1) -> ProgramWork:
     """Return a program; without instructions one of a MOV and its end."""
-    return ProgramWork(instructions or (InstructionWork(4, (), -1, -1, True),), inputs, outputs, temporaries, False)
+    return ProgramWork(instructions or (InstructionWork(4, (), -1, -1, True),), inputs, outputs, temporaries, None)
 
 
 _PLAIN: Mapping[str, object] = {

@@ -223,11 +223,11 @@ def test_colours_that_are_written_over_need_no_line() -> None:
 
 
 def test_the_swap_writes_lines_back_compressed() -> None:
-    """Told in 60, asked in 61: 8 cycles to read the line, 8 to compress it, one piece of 64 bytes sent in 77; it holds
-    the bus for a cycle, in 79 all is written and the states leave; a cycle for up to 1024 of them, the end in 80."""
+    """Told in 60, heard in 61, begun in 62: 8 cycles to read the line, 8 to compress it, 64 bytes in 78; the piece
+    holds the bus for a cycle, in 80 all is written and the states leave; a cycle for 1024 of them, the end in 81."""
     found = arrivals(lambda boxes: boxes.color[0], [*QUADS, (60, "command", ("swap", 0))], plan())
-    assert [(cycle, item[:3]) for cycle, item in found["memory_request"]] == [(78, (True, 0, 64))]
-    assert found["states"] == [(80, {0: 64})] and cycles(found, "ended")[1] == 80 + 2
+    assert [(cycle, item[:3]) for cycle, item in found["memory_request"]] == [(79, (True, 0, 64))]
+    assert found["states"] == [(81, {0: 64})] and cycles(found, "ended")[1] == 81 + 2
 
 
 def test_hierarchical_z_hears_of_a_line_when_it_leaves_the_cache() -> None:
@@ -243,10 +243,11 @@ def test_hierarchical_z_hears_of_a_line_when_it_leaves_the_cache() -> None:
 
 
 def test_the_display_waits_for_a_block_that_is_read() -> None:
-    """From 23 on; block 3 is asked for in 27. It comes in 50 and is done in 51, the 60 after it one a cycle."""
+    """The last states come in 22, a cycle of copy and two of commands: it begins in 25, asks for block 3 in 29. This
+    comes in 50 and is done in 51, the 60 after it one a cycle."""
     sends: list[Send] = [(21, "states0", {3: 64}), (22, "states1", {}), (50, "memory_data", (False, 768, 64, 7, 0))]
     found = arrivals(lambda boxes: boxes.display, sends, plan())
-    assert cycles(found, "memory_request") == [28] and cycles(found, "ended") == [51 + 60 + 1]
+    assert cycles(found, "memory_request") == [30] and cycles(found, "ended") == [51 + 60 + 1]
 
 
 def test_the_command_processor_goes_from_step_to_step() -> None:

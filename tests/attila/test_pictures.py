@@ -266,8 +266,8 @@ def test_a_draw_says_what_it_uses() -> None:
     assert names[4:7] == [("position0", 96, 0), ("color0", 96, 0), ("texcoord00", 48, 0)] and names[7][2] == 1
     assert not any(each.address % 4096 for each in work.uploads)
     first, second = work.draws
-    assert first.vertex_program.loads and not second.vertex_program.loads
-    assert second.fragment_program.loads  # another name, another program
+    assert first.vertex_program.address is not None and second.vertex_program.address is None
+    assert second.fragment_program.address is not None  # another name, another program
     (instruction,) = first.fragment_program.instructions
     assert instruction.is_end and instruction.texture == 0 and instruction.latency == 2
     assert instruction.sources == () and instruction.destination == 0x101

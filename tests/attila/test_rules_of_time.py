@@ -583,6 +583,11 @@ FRAMES = [
         "68 + 5 + 6 + 5 + 5, or 68 + 5 + 6 + 2 + 5"),
     Rule("command.blend_cycles", 2, _phases("again and again"), at("Ready"), [89], [86],
         "68 + 5 + 6 + 5 + 5, or 68 + 5 + 6 + 5 + 2"),
+    Rule("command.array_cycles", 4, _phases("depths"), at("Ready"), [88], [94],
+        "68 + 5 + 5 of the first draw; the other waits for the end of its fragments: a cycle before each of 3 uploads, "
+        "2 for each of 3 arrays, or 4, and one for the swap", {"gpu.pipelined_draws": False}),
+    Rule("command.setup_latency", 5, _phases("depths"), at("Draw"), [52], [54],
+        "the geometry of the second draw waits for set-up, which hears of the draw 2 cycles later"),
     Rule("command.padding", 8, _phases("texture"), at("MemoryWrite"), [2833], [2801],
         "8 bytes a cycle: arrays 12 + 12 + 6, levels 2048 + 512 + 128 + 32 + 8 + 2 + 1, programs of 3 and 1 "
         "instructions and "
