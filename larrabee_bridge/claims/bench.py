@@ -13,6 +13,7 @@ import numpy as np
 
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.back_end_programs import Attributes
+from larrabee_bridge.pipeline.frame import PRIMSET
 from larrabee_bridge.pipeline.front_end import FrontEndResult
 from larrabee_bridge.pipeline.picture import front_of_screen
 from larrabee_bridge.pipeline.rasterizer import Rasterized, rasterize
@@ -45,11 +46,14 @@ class SceneBench(Bench):
     def __init__(
         self,
         scenes: Mapping[str, Callable[[], Frame]] = MappingProxyType({}),
-        ways: Mapping[str, Callable[[int], SeenFrame]] = MappingProxyType({}),
+        ways: Mapping[str, Callable[[int, int], SeenFrame]] = MappingProxyType({}),
         *,
         sources: str = "",
     ) -> None:
-        """``sources`` is a hash of all that frames depend on: results are kept under it for the next process."""
+        """``ways`` take the number of a frame and the most triangles of a PrimSet.
+
+        ``sources`` is a hash of all that frames depend on: results are kept under it for the next process.
+        """
         super().__init__()
         self.scenes, self.ways, self.sources = scenes, ways, sources
         self.earlier = 0
@@ -87,12 +91,12 @@ class SceneBench(Bench):
         except InputError as fault:
             raise NotMeasured(f"the scene {name} cannot be made: {' '.join(str(fault).split())}") from None
 
-    def seen(self, name: str, frame: int) -> SeenFrame:
+    def seen(self, name: str, frame: int, primset: int = PRIMSET) -> SeenFrame:
         """Return a frame of a camera path, made anew each time; raises NotMeasured as `frame` does."""
         if name not in self.ways:
             raise NotMeasured(f"needs a way named {name}, which was not given")
         try:
-            return self.ways[name](frame)
+            return self.ways[name](frame, primset)
         except InputError as fault:
             raise NotMeasured(f"the way {name} cannot be made: {' '.join(str(fault).split())}") from None
 
@@ -139,7 +143,7 @@ def _gray(points: np.ndarray) -> ScreenTriangles:
 
 LENGTH = 50
 """Vector operations added to every shader."""
-PRIMSETS = (1000, 200)
+PRIMSETS = (PRIMSET, 200)
 """Triangles of a PrimSet: the most that there are, and fewer."""
 TILE = 64
 
@@ -183,25 +187,29 @@ def costs_of(bench: SceneBench, name: str) -> FrameCosts:
 
     def draw() -> FrameCosts:
         frame = _by_state(bench.frame(name))
-        return drawn(SeenFrame(frame, [None] * len(frame.draws)), PRIMSETS)
+        seen = SeenFrame(frame, [None] * len(frame.draws))
+        return drawn(seen, seen)
 
     return bench.kept(f"costs of {name}", FrameCosts, draw)
 
 
-def drawn(seen: SeenFrame, primsets: Sequence[int] = PRIMSETS[:1]) -> FrameCosts:
-    """Draw a whole frame, vertices included, with caches; draws without a front end start from their triangles."""
+def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
+    """Draw a whole frame, vertices included, with caches; draws without a front end start from their triangles.
+
+    ``smaller`` is the same frame in the smaller PrimSets, where their work is asked for.
+    """
     config, frame = CoreConfig(caches=True), seen.frame
-    front_ends, rasters = _to_tiles(seen, primsets[0], config)
+    front_ends, rasters = _to_tiles(seen, PRIMSETS[0], config)
     back = render_back_end(frame, [each.quads() for each in rasters], TILE, config, length=LENGTH)
     tiles, moved = back.cycles, back.memory_bytes
-    works = {primsets[0]: measured_work("frame", rasters, tiles, front_ends, moved)}
+    works = {PRIMSETS[0]: measured_work("frame", rasters, tiles, front_ends, moved)}
     vertices = sum(int(front.cycles.sum()) for front in front_ends if front is not None)
     raster = sum(each.before_planes for each in rasters)
     whole = sum(core.cycles for each in rasters for core in each.cores.values())
     same = back.picture.equals(draw_frame(frame))
-    for primset in primsets[1:]:
-        front_ends, rasters = _to_tiles(seen, primset, config)
-        works[primset] = measured_work("frame", rasters, tiles, front_ends, moved)
+    if smaller is not None:
+        front_ends, rasters = _to_tiles(smaller, PRIMSETS[1], config)
+        works[PRIMSETS[1]] = measured_work("frame", rasters, tiles, front_ends, moved)
     return FrameCosts(vertices, raster, whole - raster, int(tiles.sum()), works, len(tiles), back.utilisation, same)
 
 
@@ -258,4 +266,4 @@ def walk(bench: SceneBench, name: str) -> list[FrameCosts]:
 
 
 def _seen_and_drawn(bench: SceneBench, name: str, at: int) -> FrameCosts:
-    return drawn(bench.seen(name, at))
+    return drawn(bench.seen(name, at), bench.seen(name, at, PRIMSETS[1]) if name == LARGE_SHADOWED else None)

@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from larrabee_bridge.claims.bench import CAMERAS, LARGE, PRIMSETS, Printed, SceneBench, costs_of, equilateral, walk
+from larrabee_bridge.claims.bench import (
+    CAMERAS,
+    LARGE,
+    LARGE_SHADOWED,
+    PRIMSETS,
+    Printed,
+    SceneBench,
+    costs_of,
+    equilateral,
+    walk,
+)
 from larrabee_bridge.kernels.catalogue import STUDIES
 from larrabee_bridge.kernels.compressed import filter_compressed
 from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear, scattered_coordinates
@@ -217,22 +227,12 @@ def rays_and_a_triangle(bench: SceneBench, printed: Printed) -> Measured:
 # Measures for claims about many cores: scaling (figure 9), balance of bins (figure 11).
 
 
-SCENES = ("herd", "fleet", "works", "anthill")
-"""Composed scenes of many triangles, by name, which fill a part of the screen."""
-FILLING = ("meadow", "swarm", "tray")
-"""Scenes that fill the screen, where there are such."""
+SCENES = ("herd", "fleet", "works", "anthill", "meadow", "swarm", "tray")
+"""Composed scenes of many triangles, by name."""
 _FRAMES = 4
-"""Frames after one another."""
-
-
-def filling_of(bench: SceneBench) -> tuple[str, ...]:
-    """Return the scenes that fill the screen, as the games do; all scenes of a bench without any."""
-    return tuple(name for name in FILLING if name in bench.scenes) or scenes_of(bench)
-
-
-def scenes_of(bench: SceneBench) -> tuple[str, ...]:
-    """Return the composed scenes of a bench: all of the first kind, and of the second kind those it has."""
-    return (*SCENES, *(name for name in FILLING if name in bench.scenes))
+"""Frames of a composed scene after one another."""
+_OF_A_GAME = 25
+"""Frames of a game (table 2): those of a camera path in turn."""
 
 
 def work_of(bench: SceneBench, name: str, primset: int = PRIMSETS[0]) -> FrameWork:
@@ -241,12 +241,19 @@ def work_of(bench: SceneBench, name: str, primset: int = PRIMSETS[0]) -> FrameWo
 
 
 def _executed(bench: SceneBench) -> str:
-    tiles = sum(costs_of(bench, name).executed for name in scenes_of(bench))
+    tiles = sum(costs_of(bench, name).executed for name in SCENES)
     return f"all {tiles:,} tiles executed"
 
 
 _GROWING = ScheduleConfig(memory_bytes=0)
 """The paper's: bandwidth grows with the cores (5.2)."""
+
+
+def _below_along(bench: SceneBench, name: str, primset: int) -> float:
+    """Return the share by which the frames of a camera path fall short of linear on the most cores."""
+    works = [each.works[primset] for each in walk(bench, name)]
+    frames = [replace(works[number % len(works)], frame=number) for number in range(_OF_A_GAME)]
+    return round(scaling_of(frames, _GROWING, (CORES[0], CORES[-1])).below_linear[-1], 4)
 
 
 def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int], float]:
@@ -257,7 +264,7 @@ def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int], float]:
 
     def compute() -> dict[tuple[str, int, int], float]:
         found = {}
-        for name in scenes_of(bench):
+        for name in SCENES:
             for primset in PRIMSETS:
                 work = work_of(bench, name, primset)
                 for frames in (1, _FRAMES):
@@ -278,44 +285,38 @@ def _below(bench: SceneBench, primset: int) -> dict[str, float]:
     return {
         f"{name}{what}": round(found[name, primset, frames], 4)
         for frames, what in ((_FRAMES, ""), (1, ", alone"))
-        for name in scenes_of(bench)
+        for name in SCENES
     }
 
 
 def scaling_of_cores(bench: SceneBench, printed: Printed) -> Measured:
-    """Figure 9: schedule frames of composed scenes on 8 to 48 cores, with frames that overlap and alone."""
+    """Figure 9: schedule frames on 8 to 48 cores, along a camera path, and of composed scenes overlapping and alone."""
+    games = {name: _below_along(bench, name, PRIMSETS[0]) for name in (LARGE, LARGE_SHADOWED)}
     below = _below(bench, PRIMSETS[0])
-    overlapped = ", ".join(f"{name} {below[name]:.1%}" for name in scenes_of(bench))
-    alone = _span([below[f"{name}, alone"] for name in scenes_of(bench)])
-    text = f"{CORES[0]} to {CORES[-1]} cores, {_FRAMES} frames that overlap: {overlapped} below, {alone} where a frame"
+    alone = _span([below[f"{name}, alone"] for name in SCENES])
+    text = (
+        f"{CORES[0]} to {CORES[-1]} cores: {', '.join(f'{name} {share:.1%}' for name, share in games.items())} below;"
+    )
+    text += (
+        f" {_FRAMES} frames that overlap: {', '.join(f'{name} {below[name]:.1%}' for name in SCENES)}, {alone} where"
+    )
     limited = []
-    for name in scenes_of(bench):
+    for name in SCENES:
         works = [replace(work_of(bench, name), frame=number) for number in range(_FRAMES)]
         limited.append(scaling_of(works, ScheduleConfig(), CORES).below_linear[-1])
-    text += f" is alone; {_span(limited)} with one memory of {ScheduleConfig().memory_bytes} bytes a cycle, overlapped"
-    text += f"; {_executed(bench)}"
-    figures = {_key(name): value for name, value in below.items()}
-    return Measured(text, figures, {"below": {name: below[name] for name in filling_of(bench)}})
-
-
-def _key(name: str) -> str:
-    return name.replace(", ", "_") if ", " in name else f"{name}_overlapped"
+    text += f" a frame is alone; {_span(limited)} with one memory of {ScheduleConfig().memory_bytes} bytes a cycle"
+    figures = {name if "," in name else f"{name}, overlapped": value for name, value in below.items()}
+    figures |= {name: value for name, value in games.items()}
+    figures = {name.replace(", ", "_").replace(" ", "_"): value for name, value in figures.items()}
+    return Measured(f"{text}; {_executed(bench)}", figures, {"below": games})
 
 
 def scaling_of_primsets(bench: SceneBench, printed: Printed) -> Measured:
-    """Schedule the same with both sizes of PrimSets."""
-    found, scenes = _short_of_linear(bench), scenes_of(bench)
-    parts: list[str] = []
-    figures: dict[str, Value] = {}
-    for frames, what in ((_FRAMES, "overlapped"), (1, "alone")):
-        means = [float(np.mean([found[name, primset, frames] for name in scenes])) for primset in PRIMSETS]
-        parts.append(f"{means[0]:.1%} and {means[1]:.1%} {what}")
-        figures |= {f"{what}_{primset}": round(mean, 4) for primset, mean in zip(PRIMSETS, means, strict=True)}
-    large, small = (_below(bench, primset) for primset in PRIMSETS)
-    better = sum(small[name] <= large[name] for name in scenes)
-    text = f"in the mean of the scenes, PrimSets of {PRIMSETS[0]:,} and {PRIMSETS[1]}: {', '.join(parts)};"
-    text += f" not worse in {better} of {len(scenes)} scenes"
-    return Measured(text, figures | {"not_worse": better}, {"below": {name: small[name] for name in filling_of(bench)}})
+    """Schedule the frames with volumes along a camera path in PrimSets of both sizes."""
+    found = {primset: _below_along(bench, LARGE_SHADOWED, primset) for primset in PRIMSETS}
+    text = ", ".join(f"{share:.1%} below with PrimSets of {primset:,}" for primset, share in found.items())
+    figures = {f"below_{primset}": share for primset, share in found.items()}
+    return Measured(text, figures, {"below": {LARGE_SHADOWED: found[PRIMSETS[1]]}})
 
 
 def smaller_primsets_help(bench: SceneBench, printed: Printed) -> Measured:
@@ -329,22 +330,21 @@ def smaller_primsets_help(bench: SceneBench, printed: Printed) -> Measured:
 
 def balance_of_bins(bench: SceneBench, printed: Printed) -> Measured:
     """Compare the bins of composed scenes with their mean."""
-    scenes = scenes_of(bench)
+    bins = {name: work_of(bench, name).back for name in SCENES}
+    bins |= {f"camera {at}": each.works[PRIMSETS[0]].back for at, each in zip(CAMERAS, walk(bench, LARGE), strict=True)}
     # Boxes put triangles into bins in which they cover nothing: a core has nothing to do there.
-    bins = {name: work_of(bench, name).back for name in scenes}
     found = {name: balance_of([each[each > 0]]) for name, each in bins.items()}
     text = "bins from 0.5x to 2x the mean: " + ", ".join(f"{name} {each.within:.0%}" for name, each in found.items())
     text += f"; above 3x {_span([each.above for each in found.values()])},"
     text += f" the longest {max(each.greatest for each in found.values()):.1f}x"
-    filling = [name for name in scenes if name in FILLING]
-    text += f"; of these {', '.join(filling)} {'fill' if len(filling) > 1 else 'fills'} the screen" if filling else ""
     within = {name: round(each.within, 4) for name, each in found.items()}
     above = {name: round(each.above, 4) for name, each in found.items()}
     figures: dict[str, Value] = {f"within_{name}": value for name, value in within.items()}
     figures |= {f"above_{name}": value for name, value in above.items()}
     figures |= {f"greatest_{name}": round(each.greatest, 2) for name, each in found.items()}
     spread = {
-        name: {scene: each[scene] for scene in filling_of(bench)} for name, each in (("most", within), ("few", above))
+        name: {camera: share for camera, share in each.items() if camera not in SCENES}
+        for name, each in (("most", within), ("few", above))
     }
     return Measured(f"{text}; {_executed(bench)}", figures, spread)
 
@@ -353,20 +353,13 @@ def locks_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
     """Count the locks of composed scenes; multiply the printed ones, and divide by the clocks of a frame."""
     clocks = printed["locks"] * printed["clocks"]
     shares = {name: clocks / (printed[name] * 1e9 / printed["frames"]) for name in ("units", "fewer_units")}
-    taken = {name: work_of(bench, name).locks for name in scenes_of(bench)}
+    taken = {name: work_of(bench, name).locks for name in SCENES}
     text = f"our scenes take {min(taken.values()):,} to {max(taken.values()):,} locks a frame; as printed"
     text += f" {clocks:,.0f} clocks: {shares['units']:.2%} of a frame on {printed['units']} units,"
     text += f" {shares['fewer_units']:.1%} on {printed['fewer_units']}"
     figures: dict[str, Value] = {"all_clocks": clocks, "share": shares["units"], "share_fewer": shares["fewer_units"]}
     each = {"clocks": ScheduleConfig().lock_cycles, **{f"locks_{name}": count for name, count in taken.items()}}
     return Measured(text, figures | each, {"locks": taken})
-
-
-def shares_of_stages(bench: SceneBench, printed: Printed) -> Measured:
-    """Return the rasterizer's share of composed scenes, all under one shader."""
-    found = {name: round(costs_of(bench, name).parts["raster"], 4) for name in scenes_of(bench)}
-    text = "rasterizer: " + ", ".join(f"{name} {share:.1%}" for name, share in found.items())
-    return Measured(text, {f"share_{name}": share for name, share in found.items()}, {"games": found})
 
 
 # Measures for claims about applications on many cores: the kernels of `pixelflow kernels --machine larrabee`.

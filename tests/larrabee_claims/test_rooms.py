@@ -8,7 +8,7 @@ import pytest
 
 from larrabee_bridge.claims.bench import PRIMSETS, SceneBench, _by_state, costs_of, equilateral, even_mesh
 from larrabee_bridge.claims.bytes import bytes_of
-from larrabee_bridge.claims.cores import FILLING, scenes_of, work_of
+from larrabee_bridge.claims.cores import work_of
 from larrabee_bridge.claims.paper import PAPER
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.back_end_programs import Attributes
@@ -28,7 +28,7 @@ def fewer_scenes():
     """Half of the scenes and one of the meshes are enough to ask whether figures are what they say."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("larrabee_bridge.claims.cores.SCENES", SCENES)
-        patch.setattr("larrabee_bridge.claims.frames.MESHES", MESHES)
+        patch.setattr("larrabee_bridge.claims.frames.SCENES", SCENES)
         patch.setattr("larrabee_bridge.claims.frames.MESHES", MESHES)
         patch.setattr("larrabee_bridge.claims.frames.COMPARED", MESHES)
         yield
@@ -66,6 +66,7 @@ RELATIVE = {
 how many cores."""
 OF_A_WAY = {
     *("stages_of_the_way", "volumes_raise_the_share", "raster_cycles_of_the_way"),
+    *("scaling_of_cores", "scaling_of_primsets", "balance_of_bins"),
     *("utilisation_by_area", "immediate_over_binned", "binning_moves_less", "gain_by_bytes"),
 }
 """Those of whole frames along a way of the camera: `test_walk.py` gives them a way, and no printed figures."""
@@ -134,29 +135,6 @@ def test_mix_and_ablation_are_those_of_the_programs() -> None:
         assert more[f"more_{name}"] == pytest.approx(ratio - 1, abs=1e-4)
 
 
-def test_the_share_of_the_rasterizer_is_that_of_its_cores() -> None:
-    """Set-up and descents among all that front end and back end take."""
-    found = figures("stages")
-    assert set(found) == {f"share_{name}" for name in SCENES}
-    for name in SCENES:
-        work, costs = work_of(BENCH, name), costs_of(BENCH, name)
-        assert costs.cycles == work.cycles and costs.same
-        assert found[f"share_{name}"] == pytest.approx(costs.raster / (work.front.sum() + work.back.sum()), abs=1e-4)
-        assert 0 < found[f"share_{name}"] < work.front.sum() / work.cycles
-    assert set(measured("stages", BENCH).spread["games"]) == set(SCENES)
-
-
-def test_scaling_says_what_the_schedules_are() -> None:
-    found = figures("scaling")
-    assert set(found) == {f"{name}_{how}" for name in SCENES for how in ("overlapped", "alone")}
-    # Four tiles of 64x64 cannot keep 48 cores busy: relative to 8 that is at least 1 - 8 / 48 less.
-    assert all(value >= 1 - CORES[0] / CORES[-1] - 0.01 for name, value in found.items() if name.endswith("alone"))
-    assert set(figures("smaller-primsets")) == {
-        *(f"{how}_{primset}" for how in ("overlapped", "alone") for primset in (1000, 200)),
-        "not_worse",
-    }
-
-
 def test_locks_are_those_of_5_2() -> None:
     """Two for the bin set, one a PrimSet, one a bin; the products of what is printed beside them."""
     found = figures("locks")
@@ -201,59 +179,3 @@ def test_draws_of_other_states_stay_apart() -> None:
 
 
 STATES = (State(), State(), COUNTED, State())
-
-
-def test_scenes_that_fill_the_screen_are_looked_at_where_there_are_such() -> None:
-    scenes = {**BENCH.scenes, FILLING[0]: BENCH.scenes[SCENES[0]], "another": BENCH.scenes[SCENES[0]]}
-    known = {f"costs of {name}": costs_of(BENCH, name) for name in SCENES}
-    more = SceneBench(scenes)
-    for key, costs in {**known, f"costs of {FILLING[0]}": costs_of(BENCH, SCENES[0])}.items():
-        more.once(key, lambda costs=costs: costs)
-    assert scenes_of(BENCH) == SCENES
-    assert scenes_of(more) == (*SCENES, FILLING[0])
-    row = measured("bin-balance", more)
-    assert f"{FILLING[0]} fills" in row.text
-    assert row.figures[f"within_{FILLING[0]}"] == row.figures[f"within_{SCENES[0]}"]
-
-
-def test_the_spread_and_the_bytes() -> None:
-    moved = figures("pixels-once")
-    assert {name: value for name, value in moved.items() if name.startswith("plain")} == {
-        "plain_read_colour": 1,
-        "plain_read_depth": 1,
-        "plain_written_colour": 1,
-        "plain_written_depth": 1,
-    }
-    assert moved["saving_read_colour"] == moved["saving_read_depth"] == moved["saving_written_depth"] == 0
-    assert moved["saving_written_colour"] == moved["four_written_colour"] == 1
-
-
-def test_bytes_of_a_screen_in_one_layer() -> None:
-    """Two triangles, four tiles, 16,384 pixels.
-
-    Immediate mode moves half a colour, a quarter of a depth in and out: 4 bytes a pixel, as tiles write of colours.
-    Each triangle is in three tiles: 6 entries; 4 corners, read 2 x 4 + 2 x 3 times. Blocks on the diagonal are masks of
-    both, others are full in 4x4 or 16x16.
-    """
-    found = bytes_of(frame(Draw("all", _halves())))
-    colours = 4 * WIDTH * HEIGHT
-    assert found.immediate == found.binned["none"] == colours
-    entries, masks, fours, sixteens = 6, 2 * 32, 2 * 8 * 6, 2 * 28
-    bins = 2 * (16 * entries + 2 * (masks + fours + sixteens) + 2 * masks)
-    vertices = 32 * (4 + 2 * 4 + 2 * 3)
-    assert found.binned["given"] == colours + bins + vertices
-    assert found.binned["twice"] - found.binned["given"] == 2 * (found.binned["given"] - found.binned["half"])
-    assert found.depth_kept == found.binned["given"] + colours
-    assert found.fast_clear == colours - WIDTH * HEIGHT
-    assert bytes_of(replace(frame(Draw("all", _halves())), samples=4)).ratios["none"] == 2
-
-
-@pytest.mark.slow
-def test_spread_rises_with_the_area() -> None:
-    """Larger triangles are in more bins, and larger tiles hold more of them whole."""
-    found = figures("bin-spread")
-    for tile in (64, 128):
-        row = [found[f"spread_{tile}_{area}"] for area in (4, 6, 10, 16)]
-        assert row == sorted(row)
-    assert all(found[f"spread_128_{area}"] < found[f"spread_64_{area}"] for area in (4, 6, 10, 16))
-    assert 3 < found["area_64"] < found["area_128"] < 20
