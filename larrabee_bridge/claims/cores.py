@@ -21,12 +21,13 @@ from larrabee_bridge.kernels.catalogue import STUDIES
 from larrabee_bridge.kernels.compressed import filter_compressed
 from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear, scattered_coordinates
 from larrabee_bridge.kernels.rays import loads, time_rays
-from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, multiply, products, uniform
+from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, multiply, uniform
 from larrabee_bridge.kernels.study import THREADS, CoresRun, KernelResult, run_kernel, scaled
 from larrabee_bridge.pipeline.bins import QUAD, quads_of
 from larrabee_bridge.pipeline.schedule import FrameWork, ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.pipeline.work import CORES, balance_of, scaling_of
+from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
 from larrabee_bridge.vpu.isa.operands import Conversion
 from larrabee_bridge.vpu.program import LINE_BYTES, assemble_vector
@@ -134,7 +135,7 @@ def _matrices() -> dict[str, Matrix]:
 
 
 def _products(bench: SceneBench) -> dict[str, dict[str, CoresRun]]:
-    """Return the runs of all matrices: rows at once with gather and without, and entries row by row."""
+    """Return the runs of all matrices, with gather and without."""
 
     def compute() -> dict[str, dict[str, CoresRun]]:
         found = {}
@@ -143,7 +144,6 @@ def _products(bench: SceneBench) -> dict[str, dict[str, CoresRun]]:
             found[name] = {
                 "gather": multiply(matrix, x).timing,
                 "scalars": multiply(matrix, x, hardware=False).timing,
-                "entries": products(matrix, x).timing,
             }
         return found
 
@@ -152,18 +152,11 @@ def _products(bench: SceneBench) -> dict[str, dict[str, CoresRun]]:
 
 def lines_of_gathers(bench: SceneBench, printed: Printed) -> Measured:
     """Count the lines that gathers touch, next to the closed form for equally likely columns."""
-    runs = _products(bench)
-    lines = {
-        f"{name}_{order}": round(run[what].lines_per_gather, 2)
-        for name, run in runs.items()
-        for order, what in (("rows_at_once", "gather"), ("entries", "entries"))
-    }
+    lines = {name: round(run["gather"].lines_per_gather, 2) for name, run in _products(bench).items()}
     closed = lines_of_uniform(_matrices()["uniform"].columns * 4 // LINE_BYTES)
-    text = "lines a gather, 16 rows at once and entry by entry: " + ", ".join(
-        f"{name} {lines[f'{name}_rows_at_once']} and {lines[f'{name}_entries']}" for name in runs
-    )
+    text = f"lines a gather: {', '.join(f'{name} {count}' for name, count in lines.items())}"
     text += f" (equally likely, closed form: {closed:.2f})"
-    coherent = {name: count for name, count in lines.items() if not name.startswith("uniform")}
+    coherent = {name: count for name, count in lines.items() if name != "uniform"}
     return Measured(text, {**lines, "closed_form": round(closed, 2)}, {"coherent": coherent})
 
 
@@ -305,8 +298,7 @@ def scaling_of_cores(bench: SceneBench, printed: Printed) -> Measured:
         works = [replace(work_of(bench, name), frame=number) for number in range(_FRAMES)]
         limited.append(scaling_of(works, ScheduleConfig(), CORES).below_linear[-1])
     text += f" a frame is alone; {_span(limited)} with one memory of {ScheduleConfig().memory_bytes} bytes a cycle"
-    figures = {name if "," in name else f"{name}, overlapped": value for name, value in below.items()}
-    figures |= {name: value for name, value in games.items()}
+    figures = {name if "," in name else f"{name}, overlapped": value for name, value in below.items()} | games
     figures = {name.replace(", ", "_").replace(" ", "_"): value for name, value in figures.items()}
     return Measured(f"{text}; {_executed(bench)}", figures, {"below": games})
 
@@ -370,7 +362,7 @@ _PHYSICS = ("cloth", "sweep-and-prune", "particles", "gjk")
 
 def _result(bench: SceneBench, name: str) -> KernelResult:
     study = next(each.study for each in STUDIES if each.name == name)
-    return bench.once(("kernel", name), lambda: study(None, bench.progress))
+    return bench.once(("kernel", name), lambda: study(CoreConfig(caches=True), bench.progress))
 
 
 def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
@@ -378,8 +370,7 @@ def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
     cores = int(printed["cores"])
     figures = {}
     for name in _PHYSICS:
-        phases = [each.pieces for each in _result(bench, name).phases]
-        figures[name] = scaled(phases, (1, cores)).efficiencies[-1]
+        figures[name] = scaled(_result(bench, name).phases, (1, cores)).efficiencies[-1]
     text = ", ".join(f"{name} {share:.0%}" for name, share in figures.items()) + f" of {cores} cores"
     shares = {name: round(share, 4) for name, share in figures.items()}
     return Measured(text, shares | {"cores": cores}, {"share": shares})

@@ -55,8 +55,8 @@ CLAIMS = (
         "A gather is limited by the cache, which serves one line a cycle; many access patterns are coherent.",
         R, "usually 1 line a cycle, much less than 16 cycles for coherent patterns",
         "gathers of sparse matrix products in the L1 cache: five-point stencil of 32 x 16 points, band of 50 on either "
-        "side, uniform over 1,024 columns; sixteen rows at once, and entries row by row; the rule is the model's, the "
-        "number of lines is found; much less than 16 is read as half at most",
+        "side, uniform over 1,024 columns; sixteen rows at once; the rule is the model's, lines are found; much "
+        "less than 16 is read as half at most",
         spans={"coherent": PrintedRange(1, 8)}, rules=frozenset(("coherent",))),
     Claim("clauses", "3.3",
         "A clause of if and else can be left out where the mask is all zeros or all ones.",
@@ -323,7 +323,7 @@ CLAIMS = (
         P, "more than 50 % of the resources up to 64 cores",
         "our programs and scenes, not theirs: a step of cloth of 96 x 96 points, sweep and prune of 10,000 boxes, "
         "densities and forces of 12,288 particles, distances of 4,096 pairs of convex bodies; speed-up on 64 cores as "
-        "a share of 64, locks of 100 cycles, no bandwidth; rigid bodies are not here, and sorting is the host's",
+        "a share of 64, with caches, one memory, locks of 100 cycles; rigid bodies are not here, sorting is the host's",
         values={"share": 0.5, "cores": 64}, spans={"share": PrintedRange(least=0.5)}, constants=frozenset(("cores",))),
     Claim("ray-triangle", "6.4",
         "Sixteen rays are tested against one triangle in few cycles.",

@@ -14,7 +14,6 @@ from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.back_end_programs import Attributes
 from larrabee_bridge.pipeline.picture import front_of_screen
 from larrabee_bridge.pipeline.rasterizer import rasterize
-from larrabee_bridge.pipeline.work import CORES
 from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import Measured
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Stencil, StencilStep, covered, snap
@@ -179,3 +178,46 @@ def test_draws_of_other_states_stay_apart() -> None:
 
 
 STATES = (State(), State(), COUNTED, State())
+
+
+def test_the_spread_and_the_bytes() -> None:
+    moved = figures("pixels-once")
+    assert {name: value for name, value in moved.items() if name.startswith("plain")} == {
+        "plain_read_colour": 1,
+        "plain_read_depth": 1,
+        "plain_written_colour": 1,
+        "plain_written_depth": 1,
+    }
+    assert moved["saving_read_colour"] == moved["saving_read_depth"] == moved["saving_written_depth"] == 0
+    assert moved["saving_written_colour"] == moved["four_written_colour"] == 1
+
+
+def test_bytes_of_a_screen_in_one_layer() -> None:
+    """Two triangles, four tiles, 16,384 pixels.
+
+    Immediate mode moves half a colour, a quarter of a depth in and out: 4 bytes a pixel, as tiles write of colours.
+    Each triangle is in three tiles: 6 entries; 4 corners, read 2 x 4 + 2 x 3 times. Blocks on the diagonal are masks of
+    both, others are full in 4x4 or 16x16.
+    """
+    found = bytes_of(frame(Draw("all", _halves())))
+    colours = 4 * WIDTH * HEIGHT
+    assert found.immediate == found.binned["none"] == colours
+    entries, masks, fours, sixteens = 6, 2 * 32, 2 * 8 * 6, 2 * 28
+    bins = 2 * (16 * entries + 2 * (masks + fours + sixteens) + 2 * masks)
+    vertices = 32 * (4 + 2 * 4 + 2 * 3)
+    assert found.binned["given"] == colours + bins + vertices
+    assert found.binned["twice"] - found.binned["given"] == 2 * (found.binned["given"] - found.binned["half"])
+    assert found.depth_kept == found.binned["given"] + colours
+    assert found.fast_clear == colours - WIDTH * HEIGHT
+    assert bytes_of(replace(frame(Draw("all", _halves())), samples=4)).ratios["none"] == 2
+
+
+@pytest.mark.slow
+def test_spread_rises_with_the_area() -> None:
+    """Larger triangles are in more bins, and larger tiles hold more of them whole."""
+    found = figures("bin-spread")
+    for tile in (64, 128):
+        row = [found[f"spread_{tile}_{area}"] for area in (4, 6, 10, 16)]
+        assert row == sorted(row)
+    assert all(found[f"spread_128_{area}"] < found[f"spread_64_{area}"] for area in (4, 6, 10, 16))
+    assert 3 < found["area_64"] < found["area_128"] < 20
