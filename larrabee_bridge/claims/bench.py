@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -21,7 +20,7 @@ from larrabee_bridge.pipeline.schedule import FrameWork
 from larrabee_bridge.pipeline.work import measured_work, primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import Bench, NotMeasured, Number, Remark
-from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, draw_frame, snap
+from pixelflow.simd.drawing import Frame, ScreenTriangles, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import counted
 from pixelflow.simd.store import FIGURES, key_of, store
@@ -161,8 +160,6 @@ class FrameCosts:
     """Back end of all tiles, under the lengthened shader."""
     works: Mapping[int, FrameWork]
     """The frame by PrimSets of each size: all of their front end, and the back end of every tile."""
-    executed: int
-    """Tiles of the screen, whose back end was executed; those without a triangle have no cycles."""
     utilisation: float
     """Share of the lanes of all blocks of 4x4 pixels that a triangle covers."""
     same: bool
@@ -182,17 +179,6 @@ class FrameCosts:
 STAGES = ("vertices", "raster", "planes", "pixels")
 
 
-def costs_of(bench: SceneBench, name: str) -> FrameCosts:
-    """Return the costs of a scene with PrimSets of both sizes, drawn once on a bench."""
-
-    def draw() -> FrameCosts:
-        frame = _by_state(bench.frame(name))
-        seen = SeenFrame(frame, [None] * len(frame.draws))
-        return drawn(seen, seen)
-
-    return bench.kept(f"costs of {name}", FrameCosts, draw)
-
-
 def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
     """Draw a whole frame, vertices included, with caches; draws without a front end start from their triangles.
 
@@ -210,7 +196,7 @@ def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
     if smaller is not None:
         front_ends, rasters = _to_tiles(smaller, PRIMSETS[1], config)
         works[PRIMSETS[1]] = measured_work("frame", rasters, tiles, front_ends, moved)
-    return FrameCosts(vertices, raster, whole - raster, int(tiles.sum()), works, len(tiles), back.utilisation, same)
+    return FrameCosts(vertices, raster, whole - raster, int(tiles.sum()), works, back.utilisation, same)
 
 
 def _to_tiles(
@@ -237,18 +223,6 @@ def _to_tiles(
     return front_ends, rasters
 
 
-def _by_state(frame: Frame) -> Frame:
-    """Join consecutive draws in the same state, as a driver would send them."""
-    draws = []
-    for _, group in groupby(frame.draws, key=lambda each: each.state if each.state.texture is None else id(each)):
-        first, *others = group
-        if others:
-            triangles = ScreenTriangles.joined([first.triangles, *(each.triangles for each in others)])
-            first = Draw(first.name, triangles, first.state)
-        draws.append(first)
-    return replace(frame, draws=tuple(draws))
-
-
 # Frames along a camera path.
 
 
@@ -266,4 +240,4 @@ def walk(bench: SceneBench, name: str) -> list[FrameCosts]:
 
 
 def _seen_and_drawn(bench: SceneBench, name: str, at: int) -> FrameCosts:
-    return drawn(bench.seen(name, at), bench.seen(name, at, PRIMSETS[1]) if name == LARGE_SHADOWED else None)
+    return drawn(bench.seen(name, at), bench.seen(name, at, PRIMSETS[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,6 @@ from larrabee_bridge.claims.bench import (
     PRIMSETS,
     Printed,
     SceneBench,
-    costs_of,
     equilateral,
     walk,
 )
@@ -91,7 +91,7 @@ def utilisation_by_area(bench: SceneBench, printed: Printed) -> Measured:
     shares = {
         f"camera {number}": round(each.utilisation, 4) for number, each in zip(CAMERAS, walk(bench, LARGE), strict=True)
     }
-    text += f"; in the walk {_span(list(shares.values()))}"
+    text += f"; in the walk {_span(shares.values())}"
     figures |= {name.replace(" ", "_"): share for name, share in shares.items()}
     return Measured(text, figures | {"area": at, "area_free": at_free}, {"utilisation": shares})
 
@@ -220,137 +220,106 @@ def rays_and_a_triangle(bench: SceneBench, printed: Printed) -> Measured:
 # Measures for claims about many cores: scaling (figure 9), balance of bins (figure 11).
 
 
-SCENES = ("herd", "fleet", "works", "anthill", "meadow", "swarm", "tray")
-"""Composed scenes of many triangles, by name."""
-_FRAMES = 4
-"""Frames of a composed scene after one another."""
-_OF_A_GAME = 25
+GAMES = LARGE, LARGE_SHADOWED
+"""What stands for the frames of games: those of a camera path, without shadow volumes and with them."""
+_FRAMES = 25
 """Frames of a game (table 2): those of a camera path in turn."""
-
-
-def work_of(bench: SceneBench, name: str, primset: int = PRIMSETS[0]) -> FrameWork:
-    """Return a frame of a scene in PrimSets of a size."""
-    return costs_of(bench, name).works[primset]
-
-
-def _executed(bench: SceneBench) -> str:
-    tiles = sum(costs_of(bench, name).executed for name in SCENES)
-    return f"all {tiles:,} tiles executed"
-
-
 _GROWING = ScheduleConfig(memory_bytes=0)
 """The paper's: bandwidth grows with the cores (5.2)."""
 
 
-def _below_along(bench: SceneBench, name: str, primset: int) -> float:
-    """Return the share by which the frames of a camera path fall short of linear on the most cores."""
+def _game(bench: SceneBench, name: str, primset: int) -> list[FrameWork]:
     works = [each.works[primset] for each in walk(bench, name)]
-    frames = [replace(works[number % len(works)], frame=number) for number in range(_OF_A_GAME)]
-    return round(scaling_of(frames, _GROWING, (CORES[0], CORES[-1])).below_linear[-1], 4)
+    return [replace(works[number % len(works)], frame=number) for number in range(_FRAMES)]
 
 
-def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int], float]:
-    """Return the share by which the most cores fall short of linear, relative to the fewest.
-
-    By scene, size of PrimSets, and number of consecutive frames.
-    """
-
-    def compute() -> dict[tuple[str, int, int], float]:
-        found = {}
-        for name in SCENES:
-            for primset in PRIMSETS:
-                work = work_of(bench, name, primset)
-                for frames in (1, _FRAMES):
-                    works = [replace(work, frame=number) for number in range(frames)]
-                    found[name, primset, frames] = scaling_of(works, _GROWING, CORES).below_linear[-1]
-        return found
-
-    return bench.once("short of linear", compute)
-
-
-def _span(values: list[float]) -> str:
-    return f"{min(values):.1%} to {max(values):.1%}"
+def _short(works: Sequence[FrameWork], config: ScheduleConfig = _GROWING) -> float:
+    """Return the share by which the most cores fall short of linear, relative to the fewest."""
+    return round(scaling_of(works, config, (CORES[0], CORES[-1])).below_linear[-1], 4)
 
 
 def _below(bench: SceneBench, primset: int) -> dict[str, float]:
-    """Return the share that is missing of each scene, with frames that overlap and alone."""
-    found = _short_of_linear(bench)
-    return {
-        f"{name}{what}": round(found[name, primset, frames], 4)
-        for frames, what in ((_FRAMES, ""), (1, ", alone"))
-        for name in SCENES
-    }
+    """Return the share that is missing of each game, and of its frames alone."""
+
+    def compute() -> dict[str, float]:
+        found = {}
+        for name in GAMES:
+            game = _game(bench, name, primset)
+            found[name] = _short(game)
+            found |= {f"{name}, camera {at} alone": _short([work]) for at, work in zip(CAMERAS, game, strict=False)}
+        return found
+
+    return bench.once(("below", primset), compute)
+
+
+def _span(values: Iterable[float]) -> str:
+    found = list(values)
+    return f"{min(found):.1%} to {max(found):.1%}"
 
 
 def scaling_of_cores(bench: SceneBench, printed: Printed) -> Measured:
-    """Figure 9: schedule frames on 8 to 48 cores, along a camera path, and of composed scenes overlapping and alone."""
-    games = {name: _below_along(bench, name, PRIMSETS[0]) for name in (LARGE, LARGE_SHADOWED)}
+    """Figure 9: schedule frames of camera paths on 8 and 48 cores, after one another and alone."""
     below = _below(bench, PRIMSETS[0])
-    alone = _span([below[f"{name}, alone"] for name in SCENES])
-    text = (
-        f"{CORES[0]} to {CORES[-1]} cores: {', '.join(f'{name} {share:.1%}' for name, share in games.items())} below;"
-    )
-    text += (
-        f" {_FRAMES} frames that overlap: {', '.join(f'{name} {below[name]:.1%}' for name in SCENES)}, {alone} where"
-    )
-    limited = []
-    for name in SCENES:
-        works = [replace(work_of(bench, name), frame=number) for number in range(_FRAMES)]
-        limited.append(scaling_of(works, ScheduleConfig(), CORES).below_linear[-1])
-    text += f" a frame is alone; {_span(limited)} with one memory of {ScheduleConfig().memory_bytes} bytes a cycle"
-    figures = {name if "," in name else f"{name}, overlapped": value for name, value in below.items()} | games
-    figures = {name.replace(", ", "_").replace(" ", "_"): value for name, value in figures.items()}
-    return Measured(f"{text}; {_executed(bench)}", figures, {"below": games})
+    games = {name: below[name] for name in GAMES}
+    one = {name: _short(_game(bench, name, PRIMSETS[0]), ScheduleConfig()) for name in GAMES}
+    parts = [f"{name} {share:.1%} below, {one[name]:.1%} with one memory" for name, share in games.items()]
+    text = f"{CORES[0]} to {CORES[-1]} cores: {'; '.join(parts)} of {ScheduleConfig().memory_bytes} bytes a cycle;"
+    figures = {_key(name): share for name, share in below.items()}
+    figures |= {f"{_key(name)}_one_memory": share for name, share in one.items()}
+    text += f" frames alone {_span(share for name, share in below.items() if name not in games)}"
+    return Measured(text, figures, {"below": games})
+
+
+def _key(name: str) -> str:
+    return name.replace(", ", "_").replace(" ", "_")
 
 
 def scaling_of_primsets(bench: SceneBench, printed: Printed) -> Measured:
-    """Schedule the frames with volumes along a camera path in PrimSets of both sizes."""
-    found = {primset: _below_along(bench, LARGE_SHADOWED, primset) for primset in PRIMSETS}
+    """Schedule the frames with volumes in PrimSets of both sizes."""
+    found = {primset: _below(bench, primset)[LARGE_SHADOWED] for primset in PRIMSETS}
     text = ", ".join(f"{share:.1%} below with PrimSets of {primset:,}" for primset, share in found.items())
     figures = {f"below_{primset}": share for primset, share in found.items()}
     return Measured(text, figures, {"below": {LARGE_SHADOWED: found[PRIMSETS[1]]}})
 
 
 def smaller_primsets_help(bench: SceneBench, printed: Printed) -> Measured:
-    """Compare both sizes of PrimSets, scene by scene: the share that is missing with the larger ones is not smaller."""
+    """Compare both sizes of PrimSets: the share that is missing with the larger ones is not smaller."""
     large, small = (_below(bench, primset) for primset in PRIMSETS)
     gains = {name: round(large[name] - small[name], 4) for name in large}
-    return Measured(
-        f"{_span(list(gains.values()))} of linear are gained", {"least": min(gains.values())}, {"gain": gains}
-    )
+    text = f"{_span(gains.values())} of linear are gained"
+    return Measured(text, {"least": min(gains.values())}, {"gain": gains})
 
 
 def balance_of_bins(bench: SceneBench, printed: Printed) -> Measured:
-    """Compare the bins of composed scenes with their mean."""
-    bins = {name: work_of(bench, name).back for name in SCENES}
-    bins |= {f"camera {at}": each.works[PRIMSETS[0]].back for at, each in zip(CAMERAS, walk(bench, LARGE), strict=True)}
+    """Figure 11: compare the bins of frames without volumes with their mean."""
     # Boxes put triangles into bins in which they cover nothing: a core has nothing to do there.
-    found = {name: balance_of([each[each > 0]]) for name, each in bins.items()}
+    bins = [each.works[PRIMSETS[0]].back for each in walk(bench, LARGE)]
+    found = {f"camera {at}": balance_of([each[each > 0]]) for at, each in zip(CAMERAS, bins, strict=True)}
     text = "bins from 0.5x to 2x the mean: " + ", ".join(f"{name} {each.within:.0%}" for name, each in found.items())
-    text += f"; above 3x {_span([each.above for each in found.values()])},"
+    text += f"; above 3x {_span(each.above for each in found.values())},"
     text += f" the longest {max(each.greatest for each in found.values()):.1f}x"
-    within = {name: round(each.within, 4) for name, each in found.items()}
-    above = {name: round(each.above, 4) for name, each in found.items()}
-    figures: dict[str, Value] = {f"within_{name}": value for name, value in within.items()}
-    figures |= {f"above_{name}": value for name, value in above.items()}
-    figures |= {f"greatest_{name}": round(each.greatest, 2) for name, each in found.items()}
     spread = {
-        name: {camera: share for camera, share in each.items() if camera not in SCENES}
-        for name, each in (("most", within), ("few", above))
+        "most": {name: round(each.within, 4) for name, each in found.items()},
+        "few": {name: round(each.above, 4) for name, each in found.items()},
     }
-    return Measured(f"{text}; {_executed(bench)}", figures, spread)
+    figures: dict[str, Value] = {f"{key}_{_key(name)}": value for key in spread for name, value in spread[key].items()}
+    return Measured(text, figures, spread)
 
 
-def locks_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
-    """Count the locks of composed scenes; multiply the printed ones, and divide by the clocks of a frame."""
+def locks_of_frames(bench: SceneBench, printed: Printed) -> Measured:
+    """Count the locks of the frames; multiply the printed ones, and divide by the clocks of a frame."""
     clocks = printed["locks"] * printed["clocks"]
     shares = {name: clocks / (printed[name] * 1e9 / printed["frames"]) for name in ("units", "fewer_units")}
-    taken = {name: work_of(bench, name).locks for name in SCENES}
-    text = f"our scenes take {min(taken.values()):,} to {max(taken.values()):,} locks a frame; as printed"
+    taken = {
+        f"{name}, camera {at}": each.works[PRIMSETS[0]].locks
+        for name in GAMES
+        for at, each in zip(CAMERAS, walk(bench, name), strict=True)
+    }
+    text = f"our frames take {min(taken.values()):,} to {max(taken.values()):,} locks; as printed"
     text += f" {clocks:,.0f} clocks: {shares['units']:.2%} of a frame on {printed['units']} units,"
     text += f" {shares['fewer_units']:.1%} on {printed['fewer_units']}"
     figures: dict[str, Value] = {"all_clocks": clocks, "share": shares["units"], "share_fewer": shares["fewer_units"]}
-    each = {"clocks": ScheduleConfig().lock_cycles, **{f"locks_{name}": count for name, count in taken.items()}}
+    each = {"clocks": ScheduleConfig().lock_cycles, **{f"locks_{_key(name)}": count for name, count in taken.items()}}
     return Measured(text, figures | each, {"locks": taken})
 
 

@@ -17,7 +17,7 @@ from larrabee_bridge.claims.bench import (
     even_mesh,
     walk,
 )
-from larrabee_bridge.claims.cores import SCENES, crossing
+from larrabee_bridge.claims.cores import crossing
 from larrabee_bridge.pipeline.bins import Quads, bin_triangles, distinct, in_order, quads_of, sub_bins
 from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
 from larrabee_bridge.pipeline.rasterizer import Ablation, ablation, rasterize
@@ -29,6 +29,8 @@ from pixelflow.simd.drawing import Blend, Draw, Frame, ScreenTriangles, State, d
 
 MESHES = ("bunny", "airplane", "ant", "nut")
 """Meshes that are rasterized, each alone on the screen, by the name of the scene."""
+SCENES = ("herd", "fleet", "works", "anthill", "meadow", "swarm", "tray")
+"""Composed scenes of many triangles, by name."""
 COMPARED = ("airplane", "nut")
 """Those whose masks are compared."""
 _TILES = (32, 64, 128)

@@ -198,7 +198,7 @@ PAPER = Paper(
         "scaling": cores.scaling_of_cores,
         "smaller-primsets": cores.scaling_of_primsets,
         "primsets-direction": cores.smaller_primsets_help,
-        "locks": cores.locks_of_scenes,
+        "locks": cores.locks_of_frames,
         "bin-balance": cores.balance_of_bins,
         "binning-bandwidth": immediate_over_binned,
         "binning-direction": binning_moves_less,

@@ -179,8 +179,7 @@ CLAIMS = (
         "three of the 25 cameras of the walk at 1600x1200 in turn, 25 frames after one another, without volumes as two "
         "of the games and with them as F.E.A.R. (5.4); PrimSets of at most 1000, bandwidth that grows with the cores; "
         "one sample, theirs have four, four and one; cycles of our programs, all tiles of 64x64 executed with caches, "
-        "under a shader of 50 operations more than it needs; composed scenes are shown, 4 frames that overlap and "
-        "alone; not the games",
+        "under a shader of 50 operations more than it needs; frames alone are shown; not the games",
         values={"least": 0.07, "most": 0.1, "cores": 48, "from_cores": 8, "primset": 1000},
         spans={"below": PrintedRange(0.065, 0.105)},
         missed="unexplained: these are not the games' frames"),
@@ -194,8 +193,8 @@ CLAIMS = (
     Claim("primsets-direction", "5.2",
         "Smaller PrimSets bring frames closer to linear.",
         R, "no figure but that of F.E.A.R.",
-        "the direction alone, in all seven composed scenes, with frames that overlap and alone: the share below linear "
-        "with PrimSets of 1000 less that with 200",
+        "the direction alone, in the frames of the walk, without volumes and with, after one another and alone: the "
+        "share below linear with PrimSets of 1000 less that with 200",
         spans={"gain": PrintedRange(least=0)}, rules=frozenset(("gain",))),
     Claim("units-for-60", "Fig. 10",
         "This number of units draws every sample frame 60 times a second.",
@@ -208,15 +207,15 @@ CLAIMS = (
     Claim("locks", "5.2",
         "Locks are few and cheap enough.",
         M + P, "less than 10,000 locks a frame, around 100 clocks each",
-        "the product, as a share of a frame of 1/60 s on the units of figure 10; locks of our "
-        "composed scenes are counted, of the games' they are not known",
+        "the product, as a share of a frame of 1/60 s on the units of figure 10; locks of the walk's frames are "
+        "counted, of the games' they are not known",
         values={"locks": 10_000, "clocks": 100, "units": 25, "fewer_units": 10, "frames": 60},
         spans={"locks": PrintedRange(most=10_000)}, constants=frozenset(("clocks",))),
     Claim("bin-balance", "Fig. 11",
         "Bins of a frame take about equally long.",
         P, "most from 0.5x to 2x the mean, few above 3x",
         "bins of 64x64 pixels of the walk's frames without volumes, with the same cycles; bins without a triangle do "
-        "not count; most is read as half at least, few as a twentieth at most; composed scenes are shown; not the game",
+        "not count; most is read as half at least, few as a twentieth at most; not the game",
         values={"low": 0.5, "high": 2, "rare": 3},
         spans={"most": PrintedRange(least=0.5), "few": PrintedRange(most=0.05)},
         missed="unexplained: these are not the game's frames"),

@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from larrabee_bridge.claims.bench import PRIMSETS, SceneBench, _by_state, costs_of, equilateral, even_mesh
+from larrabee_bridge.claims.bench import PRIMSETS, SceneBench, SeenFrame, drawn, equilateral, even_mesh
 from larrabee_bridge.claims.bytes import bytes_of
-from larrabee_bridge.claims.cores import work_of
 from larrabee_bridge.claims.paper import PAPER
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.back_end_programs import Attributes
@@ -16,7 +15,7 @@ from larrabee_bridge.pipeline.picture import front_of_screen
 from larrabee_bridge.pipeline.rasterizer import rasterize
 from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import Measured
-from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Stencil, StencilStep, covered, snap
+from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, covered, snap
 
 WIDTH, HEIGHT = 128, 128
 SCENES, MESHES = ("herd", "fleet"), ("nut",)
@@ -24,9 +23,8 @@ SCENES, MESHES = ("herd", "fleet"), ("nut",)
 
 @pytest.fixture(autouse=True, scope="module")
 def fewer_scenes():
-    """Half of the scenes and one of the meshes are enough to ask whether figures are what they say."""
+    """Two of the scenes and one of the meshes are enough to ask whether figures are what they say."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("larrabee_bridge.claims.cores.SCENES", SCENES)
         patch.setattr("larrabee_bridge.claims.frames.SCENES", SCENES)
         patch.setattr("larrabee_bridge.claims.frames.MESHES", MESHES)
         patch.setattr("larrabee_bridge.claims.frames.COMPARED", MESHES)
@@ -47,7 +45,6 @@ def mesh_frame(area: float, seed: int = 1) -> Frame:
     return frame(Draw("large", _halves()), Draw("mesh", even_mesh(WIDTH, HEIGHT, area, seed=seed), State()))
 
 
-COUNTED = State(depth_write=False, colour_write=False, stencil=Stencil(hidden=StencilStep.UP))
 MEASURES = {getattr(measure, "__name__", name): measure for name, measure in PAPER.measures.items()}
 BENCH = SceneBench(
     {
@@ -58,14 +55,14 @@ BENCH = SceneBench(
 
 
 RELATIVE = {
-    *("peak_of_two_designs", "software_filtering", "spread_by_area", "locks_of_scenes"),
+    *("peak_of_two_designs", "software_filtering", "spread_by_area"),
     "physics_on_cores",
 }
 """Measures whose line is about the printed figures: at which area, at which rate, what share, with which shader, on
 how many cores."""
 OF_A_WAY = {
     *("stages_of_the_way", "volumes_raise_the_share", "raster_cycles_of_the_way"),
-    *("scaling_of_cores", "scaling_of_primsets", "balance_of_bins"),
+    *("scaling_of_cores", "scaling_of_primsets", "smaller_primsets_help", "balance_of_bins", "locks_of_frames"),
     *("utilisation_by_area", "immediate_over_binned", "binning_moves_less", "gain_by_bytes"),
 }
 """Those of whole frames along a way of the camera: `test_walk.py` gives them a way, and no printed figures."""
@@ -134,27 +131,18 @@ def test_mix_and_ablation_are_those_of_the_programs() -> None:
         assert more[f"more_{name}"] == pytest.approx(ratio - 1, abs=1e-4)
 
 
-def test_locks_are_those_of_5_2() -> None:
-    """Two for the bin set, one a PrimSet, one a bin; the products of what is printed beside them."""
-    found = figures("locks")
-    for name in SCENES:
-        work = work_of(BENCH, name)
-        assert found[f"locks_{name}"] == 2 + len(work.front) + len(work.back) == 2 + len(work.front) + 4
-    assert found["all_clocks"] == 10**6
-    assert found["share"] == pytest.approx(0.0024) and found["share_fewer"] == pytest.approx(0.006)
-
-
 @pytest.mark.parametrize("primset", PRIMSETS)
-def test_a_scene_costs_what_its_programs_take(primset: int) -> None:
-    """Every tile is executed, with caches, as one draw: its PrimSets and tiles are those of the renderer.
+def test_a_frame_costs_what_its_programs_take(primset: int) -> None:
+    """Every tile is executed, with caches: PrimSets and tiles are those of the renderer.
 
     Set-up and descents take about what they take without planes, whose values are in the slice as well.
     """
-    scene, costs = BENCH.frame(SCENES[0]), costs_of(BENCH, SCENES[0])
-    whole = ScreenTriangles.joined([draw.triangles for draw in scene.draws])
-    config = CoreConfig(caches=True)
-    back = render_back_end(frame(Draw("all", whole)), tile=64, config=config, length=50)
-    assert costs.executed == 4 and costs.works[primset].back.tolist() == back.cycles.tolist()
+    whole = ScreenTriangles.joined([_halves(), even_mesh(WIDTH, HEIGHT, 200)])
+    scene, config = frame(Draw("all", whole)), CoreConfig(caches=True)
+    seen = SeenFrame(scene, [None])
+    costs = drawn(seen, seen)
+    back = render_back_end(scene, tile=64, config=config, length=50)
+    assert costs.works[primset].back.tolist() == back.cycles.tolist()
     made = front_of_screen(scene, whole, config=config, primset=primset)
     assert made is not None
     sets = np.arange(len(whole)) // primset
@@ -168,16 +156,6 @@ def test_a_scene_costs_what_its_programs_take(primset: int) -> None:
     if primset == PRIMSETS[0]:
         alone = sum(core.cycles for core in without.cores.values())
         assert alone <= costs.raster < 1.05 * alone and costs.raster < costs.works[primset].front.sum()
-
-
-def test_draws_of_other_states_stay_apart() -> None:
-    """What follows in one state is one draw, as a driver sends it; with another state in between it is not."""
-    made = _by_state(frame(*(Draw(str(number), _halves(), state) for number, state in enumerate(STATES))))
-    assert [len(draw.triangles) for draw in made.draws] == [4, 2, 2]
-    assert [draw.name for draw in made.draws] == ["0", "2", "3"]
-
-
-STATES = (State(), State(), COUNTED, State())
 
 
 def test_the_spread_and_the_bytes() -> None:

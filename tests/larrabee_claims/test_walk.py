@@ -51,7 +51,6 @@ WAYS = {
 def two_cameras(monkeypatch: pytest.MonkeyPatch) -> None:
     for each in (walk, benches, cores):
         monkeypatch.setattr(each, "CAMERAS", (0, 1))
-    monkeypatch.setattr(cores, "SCENES", ("herd",))
     monkeypatch.setattr(benches, "drawn", DRAWN)
 
 
@@ -85,7 +84,7 @@ def test_means_are_those_of_the_frames() -> None:
 
 def test_a_game_is_25_frames_of_the_way_in_turn() -> None:
     """Its scaling, in PrimSets of either size, and the balance of its bins, which are those of the drawn frames."""
-    bench = SceneBench({"herd": lambda: seen(0, False).frame}, WAYS)
+    bench = SceneBench(ways=WAYS)
     drawn = [benches.drawn(seen(at, True), seen(at, True, PRIMSETS[1])) for at in range(2)]
     for primset, name in zip(PRIMSETS, ("scaling", "smaller-primsets"), strict=True):
         works = [replace(drawn[number % 2].works[primset], frame=number) for number in range(25)]
@@ -96,7 +95,17 @@ def test_a_game_is_25_frames_of_the_way_in_turn() -> None:
     ratios = bins[bins > 0] / bins[bins > 0].mean()
     found = PAPER.measures["bin-balance"](bench, {})
     assert found.spread["most"]["camera 1"] == round(((ratios >= 0.5) & (ratios <= 2)).mean(), 4)
-    assert set(found.spread["few"]) == {"camera 0", "camera 1"} and "within_herd" in found.figures
+    assert set(found.spread["few"]) == {"camera 0", "camera 1"}
+
+
+def test_locks_are_those_of_5_2() -> None:
+    """Two for the bin set, one a PrimSet, one a bin; the products of what is printed beside them."""
+    printed = {"locks": 10_000, "clocks": 100, "units": 25, "fewer_units": 10, "frames": 60}
+    found = PAPER.measures["locks"](SceneBench(ways=WAYS), printed)
+    work = benches.drawn(seen(1, True), seen(1, True, PRIMSETS[1])).works[PRIMSETS[0]]
+    assert found.spread["locks"][f"{LARGE_SHADOWED}, camera 1"] == 2 + len(work.front) + len(work.back)
+    assert found.figures["all_clocks"] == 10**6
+    assert found.figures["share"] == pytest.approx(0.0024) and found.figures["share_fewer"] == pytest.approx(0.006)
 
 
 def test_what_was_drawn_is_kept_for_the_next_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
