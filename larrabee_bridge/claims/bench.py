@@ -182,7 +182,7 @@ STAGES = ("vertices", "raster", "planes", "pixels")
 def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
     """Draw a whole frame, vertices included, with caches; draws without a front end start from their triangles.
 
-    ``smaller`` is the same frame in the smaller PrimSets, where their work is asked for.
+    ``smaller`` is the same frame in the smaller PrimSets, whose work is then found too.
     """
     config, frame = CoreConfig(caches=True), seen.frame
     front_ends, rasters = _to_tiles(seen, PRIMSETS[0], config)

@@ -221,7 +221,7 @@ def rays_and_a_triangle(bench: SceneBench, printed: Printed) -> Measured:
 
 
 GAMES = LARGE, LARGE_SHADOWED
-"""What stands for the frames of games: those of a camera path, without shadow volumes and with them."""
+"""Frames of a camera path, without shadow volumes and with them, in place of those of games."""
 _FRAMES = 25
 """Frames of a game (table 2): those of a camera path in turn."""
 _GROWING = ScheduleConfig(memory_bytes=0)

@@ -58,7 +58,7 @@ class Rule:
     quads: int = 0
     """A first thread deals them, one a cycle, and then executes `TAIL`; a second one executes the program for each."""
     triangles: int = 0
-    """Not ``source`` but the planes of so many, in one colour a corner, sixteen a thread."""
+    """Not ``source`` but the planes of this number of triangles, sixteen a thread."""
 
     def measured(self, *, native: bool = False) -> int:
         """Return the cycles of a core whose threads take turns."""
