@@ -313,6 +313,13 @@ class MemoryLayout:
         """1 for each byte that automatic placement must not take."""
         self._data: list[tuple[DataBlock, str]] = []
 
+    def copied(self) -> MemoryLayout:
+        """Return another layout with the same content."""
+        other = copy(self)
+        for name in ("_ranges", "_places", "_forms", "_taken", "_used", "_data"):
+            setattr(other, name, copy(getattr(self, name)))
+        return other
+
     def range(
         self,
         name: str,
@@ -593,6 +600,33 @@ class Draft:
     def included_files(self) -> list[Included]:
         """The files that were included, as they are now."""
         return [Included.of(*each) for each in self.includes]
+
+    @property
+    def has_code(self) -> bool:
+        """True if code or a label was added to a stream, or the stream was chosen."""
+        streams = self.streams.values()
+        return self._section is not next(iter(streams)) or any(
+            each.instructions or each.last_label >= 0 for each in streams
+        )
+
+    @property
+    def only_lines(self) -> bool:
+        """True if nothing was added but source lines, none of them the library's."""
+        added = self.routines, self.names, self.needs, self.included, self.globals.labels, self.layout.ranges
+        library = any(line.file.startswith("library/") for line in self.lines)
+        return not (self.has_code or library or any(added) or self.layout.blocks)
+
+    def begin_with(self, other: Draft) -> None:
+        """Take over all of another draft, which had as many lines when it had only lines; those of this one stay."""
+        own = list(self.lines)
+        self.lines = {line: at for at, line in enumerate([*own, *list(other.lines)[len(own) :]])}
+        self._numbers = {**other._numbers, **self._numbers}
+        self.includes |= other.includes
+        for name in ("routines", "names", "needs", "included", "_named"):
+            setattr(self, name, copy(getattr(other, name)))
+        self.globals.labels |= other.globals.labels
+        self.scopes += other.scopes[1:]
+        self.layout = other.layout.copied()
 
     # --- instructions --------------------------------------------------------------------------------------------
 

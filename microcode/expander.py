@@ -13,6 +13,7 @@ from typing import Any
 
 from microcode import language
 from microcode.draft import Draft, OperandError
+from microcode.kept import Included
 from microcode.language import (
     Binary,
     Broken,
@@ -43,6 +44,7 @@ from microcode.language import (
     whole,
 )
 from microcode.linker import link_faults
+from microcode.places import LIBRARY
 from microcode.reader import STATEMENTS, Files, parse
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.declare import Flow
@@ -71,6 +73,29 @@ class _Call:
 
 Handler = Callable[["Expander", Any, StatementItem, Scope], None]
 """Handler of one kind of statement, which is its second argument."""
+
+
+KEPT_FILES = 32
+"""Library files with their parameters, each as a draft that has nothing else, that a process keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A library file expanded: a draft, the names of the file, its lines, and the files that it includes."""
+
+    draft: Draft
+    scope: Scope
+    steps: int
+    included: list[Included]
+
+
+_library: dict[tuple[object, ...], _Kept] = {}
+
+
+def _opens(draft: Draft, source: Source, including: Source | None) -> bool:
+    """Return whether a file is of the library and included by a text outside of it, before anything else."""
+    inside = including is not None and including.path is not None and including.path.is_relative_to(LIBRARY)
+    return source.path is not None and source.path.is_relative_to(LIBRARY) and not inside and draft.only_lines
 
 
 class Expander:
@@ -125,8 +150,34 @@ class Expander:
         key = (source.path, *sorted((name, repr(value)) for name, value in parameters.items()))
         if key not in self.draft.included:
             with self.draft.at(None), self.draft.inside(self.draft.globals):
-                self.draft.included[key] = self.file(source, parameters)
+                known = self._from_library(source, parameters) if _opens(self.draft, source, including) else None
+                self.draft.included[key] = known or self.file(source, parameters)
         return self.draft.included[key]
+
+    def _from_library(self, source: Source, parameters: Mapping[str, Value]) -> Scope | None:
+        """Add a library file at the start of a draft as an earlier one of this process has it; None if it cannot be.
+
+        The first such draft is kept, without what follows the file, and its code is shared: routines do not change.
+        """
+        draft, steps = self.draft, self._steps
+        key = draft.target, source, len(draft.lines), repr(sorted(parameters.items()))
+        kept = _library.pop(key, None)
+        if kept is not None and kept.steps + steps <= STEPS and all(each.still_holds(()) for each in kept.included):
+            self._steps += kept.steps
+            draft.begin_with(kept.draft)
+            _library[key] = kept  # the last to go
+            return kept.scope
+        if self.faults:
+            return None
+        scope = self.file(source, parameters)
+        if not self.faults and not draft.has_code and not link_faults(draft):
+            if len(_library) >= KEPT_FILES:
+                del _library[next(iter(_library))]
+            copy = Draft("", draft.target)
+            copy.begin_with(draft)
+            copy.includes.pop(next(iter(copy.includes)))  # that of this file itself
+            _library[key] = _Kept(copy, scope, self._steps - steps, copy.included_files)
+        return scope
 
     # --- items ---------------------------------------------------------------------------------------------------
 

@@ -227,11 +227,11 @@ def _pass_builder(work: PassWork, library: FloatLibrary, config: NodeConfig, met
     """Return the builder of a pass's program."""
     plan, memory = work.plan, work.plan.memory
     builder = Builder(f"tessellate {memory.rows}x{memory.columns}")
+    library = replace(library, mantissa_bytes=method.mantissa_bytes)
+    library.include(builder, memory["scratch"].start)  # first, as one that is kept begins a draft
     for use in memory:
         if use.size and use.name != "scratch":
             builder.range(use.name, use.size, at=use.start)
-    library = replace(library, mantissa_bytes=method.mantissa_bytes)
-    library.include(builder, memory["scratch"].start)
     if method.long:
         stage_code.emit_conversions(builder, method.mantissa_bytes)
     if plan.first:

@@ -109,7 +109,12 @@ def check_moments(name: str, count: int, length: float, folder: Path, draw: rand
     raise AssertionError(f"{name} was interrupted {done} times only: it ends too soon")
 
 
-@pytest.fixture(params=COMMANDS)
+@pytest.fixture(
+    # One that draws and one with processes ask what the others of their kinds do.
+    params=[
+        pytest.param(each, marks=[pytest.mark.slow] * (each in ("render", "verify", "compare"))) for each in COMMANDS
+    ]
+)
 def name(request: pytest.FixtureRequest) -> str:
     """Each command whose libraries are installed."""
     if request.param == "view" and find_spec("uvicorn") is None:

@@ -23,6 +23,7 @@ from pixelflow.node import Node
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "microcode" / "examples").glob("*.mc"))
+LONG = [each for each in EXAMPLES if each.stem in ("life", "mandelbrot", "maze", "newton", "waves")]
 
 ASKED = """
 import importlib.machinery, json, sys
@@ -57,9 +58,14 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_archive_runs_every_example_on_numpy_alone(archive: Path) -> None:
+@pytest.mark.parametrize(
+    "examples",
+    [[each for each in EXAMPLES if each not in LONG], pytest.param(LONG, marks=pytest.mark.slow)],
+    ids=["short", "long"],
+)
+def test_the_archive_runs_every_example_on_numpy_alone(examples: list[Path], archive: Path) -> None:
     """Texts as in the editor, executed by the archive alone, without other packages of the base install."""
-    texts = [path.read_text(encoding="utf-8") for path in EXAMPLES]
+    texts = [path.read_text(encoding="utf-8") for path in examples]
     ran = subprocess.run(
         [sys.executable, "-c", ASKED, str(archive)],
         input=json.dumps(texts), capture_output=True, text=True, cwd=archive, check=False,
@@ -67,7 +73,7 @@ def test_the_archive_runs_every_example_on_numpy_alone(archive: Path) -> None:
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     answers = [json.loads(line) for line in ran.stdout.splitlines()]
-    for path, found in zip(EXAMPLES, answers, strict=True):
+    for path, found in zip(examples, answers, strict=True):
         node = Node()
         cycles = node.run(assemble(path)).cycles
         assert (found["end"], found["error"]) == (cycles, None), path.name

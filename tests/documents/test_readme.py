@@ -28,12 +28,16 @@ def blocks(document: str) -> list[tuple[str, ...]]:
     found = []
     for block in re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
         lines = block.replace("\\\n", " ").splitlines()
-        parts = [part.strip() for line in lines for part in line.split("&&")]
+        parts = [" ".join(part.split()) for line in lines for part in line.split("&&")]
         found.append(tuple(part for part in parts if part.startswith("pixelflow ")))
     return [commands for commands in found if commands]
 
 
 LONG = {
+    "pixelflow sweep run microcode/examples/texture_copy.mc --timing-only --set sdram.trp_cycles=2:4 "
+    "--set tasic.read_overhead_cycles=0,1 --out grid.csv",
+    "pixelflow tessellate teapot --record teapot.npz",
+    "pixelflow tessellate teapot --samples 4 --cache base",
     "pixelflow run microcode/examples/mandelbrot.mc --record slow.npz --stats slow.json",
     "pixelflow study schedules --inputs full",
     "pixelflow compare nut --size 96x64 --cores 4 --tile 32 -o nut.png",

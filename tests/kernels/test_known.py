@@ -35,10 +35,10 @@ def test_every_float_routine_of_the_library_has_its_kernel(library: Library) -> 
 
 def test_no_digest_is_of_a_routine_that_is_not_there() -> None:
     found = set()
-    for entry in (*FLOATS, *ORDERS):
+    for entry in (each for each in (*FLOATS, *ORDERS) if each.size == 3):
         program = calling(entry.include, None, OPERANDS)
         if entry.library is not Library.GENERIC:
-            found |= {digest(program, program.routine(entry.name))} if entry.size == 3 else set()
+            found.add(digest(program, program.routine(entry.name)))
         else:
             assert digest(program, program.routine(entry.name)) is None, "a sequence of calls is no straight code"
     assert found == set(known())

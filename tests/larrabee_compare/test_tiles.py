@@ -25,7 +25,7 @@ def test_each_size_of_tiles_is_what_the_command_draws_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("s.toml").write_text("size = [150, 100]\n[[generated]]\nfamily='sized'\ncount=60\npixels=90\n", "utf-8")
+    Path("s.toml").write_text("size = [150, 100]\n[[generated]]\nfamily='sized'\ncount=20\npixels=90\n", "utf-8")
     found = {}
     for tile in (32, 64, 128):
         assert main(["compare", "s.toml", "--cores", "3", "--tile", str(tile), "--json"]) == 0

@@ -44,8 +44,8 @@ def test_a_picture_is_drawn_by_the_engine_that_is_asked_for(tmp_path: Path, engi
     for engine in ("rows", "compiled"):
         engines.clear()
         picture = tmp_path / f"{engine}.png"
-        options = ["--machine", "larrabee", "--size", "32x24", "--projection", projection, "--engine", engine]
-        assert main(["render", "enneper", "-o", str(picture), "--samples", "4", *options]) == 0
+        options = ["--machine", "larrabee", "--size", "16x12", "--projection", projection, "--engine", engine]
+        assert main(["render", "enneper", "-o", str(picture), "--samples", "2", *options]) == 0
         assert set(engines) == {engine}
         pictures.append(picture.read_bytes())
     assert pictures[0] == pictures[1]

@@ -45,6 +45,17 @@ def test_include_from_the_library(folder) -> None:
     assert assemble("main.mc").routine("fadd").scratch[0][0] == 200
 
 
+def test_a_library_file_is_the_same_again_whatever_followed_it(folder) -> None:
+    """A process keeps what such a file adds to the start of a program."""
+    again = 'include "float32/tuned.mc" with SCRATCH = 208\nrange x[4]\nCALL fadd, x, x, x\n'
+    other = again + 'const K = 1\nproc mine()\nMARK "stage"\nCALL fmul, x, x, x\nend\nrange y[8]\n'
+    folder(again=again, other=other, own=again.replace("CALL", "routine fmul(a)\nend\nCALL"))
+    first, more, second = assemble("again.mc"), assemble("other.mc"), assemble("again.mc")
+    assert first == second and first.lines == second.lines and more.words != first.words
+    assert [each.name for each in more.routines if each not in second.routines] == ["mine"]
+    assert "own.mc:3:9: error: fmul is defined twice" in message("own.mc")
+
+
 def test_parameters_of_an_included_file(folder) -> None:
     folder(main='include "a.mc" with N = 2\ninclude "a.mc" with N = 3\n', a="param N = 1\nproc f{N}()\nLD R, #N\nend\n")
     assert [routine.name for routine in assemble("main.mc").routines] == ["f2", "f3"]

@@ -130,7 +130,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     "words",
     [
         ("tessellate", "enneper", "--samples", "2"),
-        ("render", "enneper", "--samples", "2", "--size", "128x64", "-o", "x.png"),
+        pytest.param(
+            ("render", "enneper", "--samples", "2", "--size", "128x64", "-o", "x.png"), marks=pytest.mark.slow
+        ),
     ],
     ids=lambda words: words[0],
 )

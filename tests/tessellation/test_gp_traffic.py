@@ -98,13 +98,13 @@ def test_fine_grain_overlap_hides_the_points(teapot):
 
 
 @pytest.mark.parametrize(
-    ("sends", "modules"),
-    [pytest.param(16, 2, marks=pytest.mark.slow), pytest.param(1, 8, marks=pytest.mark.slow), (4, 2)],
+    ("sends", "modules", "most"),
+    [pytest.param(16, 2, 12, marks=pytest.mark.slow), pytest.param(1, 8, 12, marks=pytest.mark.slow), (4, 2, 5)],
 )
-def test_fine_grain_results_have_the_bits_of_the_direct_way(sends, modules, teapot):
+def test_fine_grain_results_have_the_bits_of_the_direct_way(sends, modules, most, teapot):
     """With 8 modules there are more coordinates than reads; the rest leaves before the normals."""
     config = NodeConfig(array=ArrayConfig(modules=modules, emcs_per_module=2))
-    odd = [Patch(np.random.default_rng(n).normal(size=(n, m, 3))) for n, m in ((3, 3), (12, 12))]
+    odd = [Patch(np.random.default_rng(n).normal(size=(n, m, 3))) for n, m in ((3, 3), (most, most))]
     patches, samples = [*teapot[:6], *odd], [4, 8, 5, 2, 3, 16, 4, 3]
     ways = [Method(sends=sends, results=way) for way in ("direct", "gp-fine")]
     direct, fine = (tessellate(patches, samples, library="tuned", config=config, method=method) for method in ways)

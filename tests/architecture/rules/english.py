@@ -39,6 +39,8 @@ TURNS = {
 MOST = 28
 """Turns in the whole tree; it only becomes lower."""
 HEAD = next(iter(TURNS))
+ANY = re.compile("|".join(TURNS.values()), re.IGNORECASE)
+"""Most texts have no turn at all, which is seen at once."""
 NOT_ENGLISH = {"LICENSE.md", "CHANGELOG.md"}
 """Documents that are not ours, or whose entries are history."""
 
@@ -59,11 +61,10 @@ def said(path: Path) -> tuple[tuple[int, bool, str], ...]:
         for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
     ]
-    comments = [
-        (token.start[0], False, token.string)
-        for token in tokenize.generate_tokens(io.StringIO(text(path)).readline)
-        if token.type == tokenize.COMMENT
-    ]
+    if not any("#" in line and ANY.search(line, line.index("#")) for line in text(path).splitlines()):
+        return tuple(strings)
+    tokens = tokenize.generate_tokens(io.StringIO(text(path)).readline)
+    comments = [(token.start[0], False, token.string) for token in tokens if token.type == tokenize.COMMENT]
     return tuple(strings + comments)
 
 
@@ -72,7 +73,7 @@ def found(root: Path) -> Iterator[tuple[str, str, str]]:
     documents = [path for path in tracked(root) if path.suffix == ".md" and path.name not in NOT_ENGLISH]
     for path in (*sources(root), *documents):
         for line, docstring, words in said(path):
-            for turn, pattern in TURNS.items():
+            for turn, pattern in TURNS.items() if ANY.search(words) else ():
                 if turn != HEAD or docstring:
                     for match in re.finditer(pattern, words, re.IGNORECASE if turn != HEAD else 0):
                         near = words[max(0, match.start() - 30) : match.end() + 30]
