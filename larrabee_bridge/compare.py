@@ -252,6 +252,7 @@ def project_on_larrabee(
     view: picture.View,
     *,
     tile: int = 64,
+    primset: int = PRIMSET,
     config: CoreConfig | None = None,
     engine: str = AUTO,
 ) -> FromVertices:
@@ -275,7 +276,7 @@ def project_on_larrabee(
             ),
             body.corners,
             matrix,
-            FrontEndSetting(frame.width, frame.height, tile, PRIMSET, samples=frame.samples),
+            FrontEndSetting(frame.width, frame.height, tile, primset, samples=frame.samples),
             config=config,
             engine=engine,
         )

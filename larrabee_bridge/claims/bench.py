@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.back_end_programs import Attributes
+from larrabee_bridge.pipeline.frame import PRIMSET
 from larrabee_bridge.pipeline.front_end import FrontEndResult
 from larrabee_bridge.pipeline.picture import front_of_screen
 from larrabee_bridge.pipeline.rasterizer import Rasterized, rasterize
@@ -20,7 +20,7 @@ from larrabee_bridge.pipeline.schedule import FrameWork
 from larrabee_bridge.pipeline.work import measured_work, primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import Bench, NotMeasured, Number, Remark
-from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, draw_frame, snap
+from pixelflow.simd.drawing import Frame, ScreenTriangles, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import counted
 from pixelflow.simd.store import FIGURES, key_of, store
@@ -45,11 +45,14 @@ class SceneBench(Bench):
     def __init__(
         self,
         scenes: Mapping[str, Callable[[], Frame]] = MappingProxyType({}),
-        ways: Mapping[str, Callable[[int], SeenFrame]] = MappingProxyType({}),
+        ways: Mapping[str, Callable[[int, int], SeenFrame]] = MappingProxyType({}),
         *,
         sources: str = "",
     ) -> None:
-        """``sources`` is a hash of all that frames depend on: results are kept under it for the next process."""
+        """``ways`` take the number of a frame and the most triangles of a PrimSet.
+
+        ``sources`` is a hash of all that frames depend on: results are kept under it for the next process.
+        """
         super().__init__()
         self.scenes, self.ways, self.sources = scenes, ways, sources
         self.earlier = 0
@@ -87,12 +90,12 @@ class SceneBench(Bench):
         except InputError as fault:
             raise NotMeasured(f"the scene {name} cannot be made: {' '.join(str(fault).split())}") from None
 
-    def seen(self, name: str, frame: int) -> SeenFrame:
+    def seen(self, name: str, frame: int, primset: int = PRIMSET) -> SeenFrame:
         """Return a frame of a camera path, made anew each time; raises NotMeasured as `frame` does."""
         if name not in self.ways:
             raise NotMeasured(f"needs a way named {name}, which was not given")
         try:
-            return self.ways[name](frame)
+            return self.ways[name](frame, primset)
         except InputError as fault:
             raise NotMeasured(f"the way {name} cannot be made: {' '.join(str(fault).split())}") from None
 
@@ -139,7 +142,7 @@ def _gray(points: np.ndarray) -> ScreenTriangles:
 
 LENGTH = 50
 """Vector operations added to every shader."""
-PRIMSETS = (1000, 200)
+PRIMSETS = (PRIMSET, 200)
 """Triangles of a PrimSet: the most that there are, and fewer."""
 TILE = 64
 
@@ -157,8 +160,6 @@ class FrameCosts:
     """Back end of all tiles, under the lengthened shader."""
     works: Mapping[int, FrameWork]
     """The frame by PrimSets of each size: all of their front end, and the back end of every tile."""
-    executed: int
-    """Tiles of the screen, whose back end was executed; those without a triangle have no cycles."""
     utilisation: float
     """Share of the lanes of all blocks of 4x4 pixels that a triangle covers."""
     same: bool
@@ -178,31 +179,24 @@ class FrameCosts:
 STAGES = ("vertices", "raster", "planes", "pixels")
 
 
-def costs_of(bench: SceneBench, name: str) -> FrameCosts:
-    """Return the costs of a scene with PrimSets of both sizes, drawn once on a bench."""
+def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
+    """Draw a whole frame, vertices included, with caches; draws without a front end start from their triangles.
 
-    def draw() -> FrameCosts:
-        frame = _by_state(bench.frame(name))
-        return drawn(SeenFrame(frame, [None] * len(frame.draws)), PRIMSETS)
-
-    return bench.kept(f"costs of {name}", FrameCosts, draw)
-
-
-def drawn(seen: SeenFrame, primsets: Sequence[int] = PRIMSETS[:1]) -> FrameCosts:
-    """Draw a whole frame, vertices included, with caches; draws without a front end start from their triangles."""
+    ``smaller`` is the same frame in the smaller PrimSets, whose work is then found too.
+    """
     config, frame = CoreConfig(caches=True), seen.frame
-    front_ends, rasters = _to_tiles(seen, primsets[0], config)
+    front_ends, rasters = _to_tiles(seen, PRIMSETS[0], config)
     back = render_back_end(frame, [each.quads() for each in rasters], TILE, config, length=LENGTH)
     tiles, moved = back.cycles, back.memory_bytes
-    works = {primsets[0]: measured_work("frame", rasters, tiles, front_ends, moved)}
+    works = {PRIMSETS[0]: measured_work("frame", rasters, tiles, front_ends, moved)}
     vertices = sum(int(front.cycles.sum()) for front in front_ends if front is not None)
     raster = sum(each.before_planes for each in rasters)
     whole = sum(core.cycles for each in rasters for core in each.cores.values())
     same = back.picture.equals(draw_frame(frame))
-    for primset in primsets[1:]:
-        front_ends, rasters = _to_tiles(seen, primset, config)
-        works[primset] = measured_work("frame", rasters, tiles, front_ends, moved)
-    return FrameCosts(vertices, raster, whole - raster, int(tiles.sum()), works, len(tiles), back.utilisation, same)
+    if smaller is not None:
+        front_ends, rasters = _to_tiles(smaller, PRIMSETS[1], config)
+        works[PRIMSETS[1]] = measured_work("frame", rasters, tiles, front_ends, moved)
+    return FrameCosts(vertices, raster, whole - raster, int(tiles.sum()), works, back.utilisation, same)
 
 
 def _to_tiles(
@@ -229,18 +223,6 @@ def _to_tiles(
     return front_ends, rasters
 
 
-def _by_state(frame: Frame) -> Frame:
-    """Join consecutive draws in the same state, as a driver would send them."""
-    draws = []
-    for _, group in groupby(frame.draws, key=lambda each: each.state if each.state.texture is None else id(each)):
-        first, *others = group
-        if others:
-            triangles = ScreenTriangles.joined([first.triangles, *(each.triangles for each in others)])
-            first = Draw(first.name, triangles, first.state)
-        draws.append(first)
-    return replace(frame, draws=tuple(draws))
-
-
 # Frames along a camera path.
 
 
@@ -258,4 +240,4 @@ def walk(bench: SceneBench, name: str) -> list[FrameCosts]:
 
 
 def _seen_and_drawn(bench: SceneBench, name: str, at: int) -> FrameCosts:
-    return drawn(bench.seen(name, at))
+    return drawn(bench.seen(name, at), bench.seen(name, at, PRIMSETS[1]))

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from larrabee_bridge.claims.bench import CAMERAS, LARGE, PRIMSETS, Printed, SceneBench, costs_of, equilateral, walk
+from larrabee_bridge.claims.bench import (
+    CAMERAS,
+    LARGE,
+    LARGE_SHADOWED,
+    PRIMSETS,
+    Printed,
+    SceneBench,
+    equilateral,
+    walk,
+)
 from larrabee_bridge.kernels.catalogue import STUDIES
 from larrabee_bridge.kernels.compressed import filter_compressed
 from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear, scattered_coordinates
 from larrabee_bridge.kernels.rays import loads, time_rays
-from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, multiply, products, uniform
+from larrabee_bridge.kernels.spmv import Matrix, banded, five_point, lines_of_uniform, multiply, uniform
 from larrabee_bridge.kernels.study import THREADS, CoresRun, KernelResult, run_kernel, scaled
 from larrabee_bridge.pipeline.bins import QUAD, quads_of
 from larrabee_bridge.pipeline.schedule import FrameWork, ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.pipeline.work import CORES, balance_of, scaling_of
+from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
 from larrabee_bridge.vpu.isa.operands import Conversion
 from larrabee_bridge.vpu.program import LINE_BYTES, assemble_vector
@@ -80,7 +91,7 @@ def utilisation_by_area(bench: SceneBench, printed: Printed) -> Measured:
     shares = {
         f"camera {number}": round(each.utilisation, 4) for number, each in zip(CAMERAS, walk(bench, LARGE), strict=True)
     }
-    text += f"; in the walk {_span(list(shares.values()))}"
+    text += f"; in the walk {_span(shares.values())}"
     figures |= {name.replace(" ", "_"): share for name, share in shares.items()}
     return Measured(text, figures | {"area": at, "area_free": at_free}, {"utilisation": shares})
 
@@ -124,7 +135,7 @@ def _matrices() -> dict[str, Matrix]:
 
 
 def _products(bench: SceneBench) -> dict[str, dict[str, CoresRun]]:
-    """Return the runs of all matrices: rows at once with gather and without, and entries row by row."""
+    """Return the runs of all matrices, with gather and without."""
 
     def compute() -> dict[str, dict[str, CoresRun]]:
         found = {}
@@ -133,7 +144,6 @@ def _products(bench: SceneBench) -> dict[str, dict[str, CoresRun]]:
             found[name] = {
                 "gather": multiply(matrix, x).timing,
                 "scalars": multiply(matrix, x, hardware=False).timing,
-                "entries": products(matrix, x).timing,
             }
         return found
 
@@ -142,18 +152,11 @@ def _products(bench: SceneBench) -> dict[str, dict[str, CoresRun]]:
 
 def lines_of_gathers(bench: SceneBench, printed: Printed) -> Measured:
     """Count the lines that gathers touch, next to the closed form for equally likely columns."""
-    runs = _products(bench)
-    lines = {
-        f"{name}_{order}": round(run[what].lines_per_gather, 2)
-        for name, run in runs.items()
-        for order, what in (("rows_at_once", "gather"), ("entries", "entries"))
-    }
+    lines = {name: round(run["gather"].lines_per_gather, 2) for name, run in _products(bench).items()}
     closed = lines_of_uniform(_matrices()["uniform"].columns * 4 // LINE_BYTES)
-    text = "lines a gather, 16 rows at once and entry by entry: " + ", ".join(
-        f"{name} {lines[f'{name}_rows_at_once']} and {lines[f'{name}_entries']}" for name in runs
-    )
+    text = f"lines a gather: {', '.join(f'{name} {count}' for name, count in lines.items())}"
     text += f" (equally likely, closed form: {closed:.2f})"
-    coherent = {name: count for name, count in lines.items() if not name.startswith("uniform")}
+    coherent = {name: count for name, count in lines.items() if name != "uniform"}
     return Measured(text, {**lines, "closed_form": round(closed, 2)}, {"coherent": coherent})
 
 
@@ -217,156 +220,107 @@ def rays_and_a_triangle(bench: SceneBench, printed: Printed) -> Measured:
 # Measures for claims about many cores: scaling (figure 9), balance of bins (figure 11).
 
 
-SCENES = ("herd", "fleet", "works", "anthill")
-"""Composed scenes of many triangles, by name, which fill a part of the screen."""
-FILLING = ("meadow", "swarm", "tray")
-"""Scenes that fill the screen, where there are such."""
-_FRAMES = 4
-"""Frames after one another."""
-
-
-def filling_of(bench: SceneBench) -> tuple[str, ...]:
-    """Return the scenes that fill the screen, as the games do; all scenes of a bench without any."""
-    return tuple(name for name in FILLING if name in bench.scenes) or scenes_of(bench)
-
-
-def scenes_of(bench: SceneBench) -> tuple[str, ...]:
-    """Return the composed scenes of a bench: all of the first kind, and of the second kind those it has."""
-    return (*SCENES, *(name for name in FILLING if name in bench.scenes))
-
-
-def work_of(bench: SceneBench, name: str, primset: int = PRIMSETS[0]) -> FrameWork:
-    """Return a frame of a scene in PrimSets of a size."""
-    return costs_of(bench, name).works[primset]
-
-
-def _executed(bench: SceneBench) -> str:
-    tiles = sum(costs_of(bench, name).executed for name in scenes_of(bench))
-    return f"all {tiles:,} tiles executed"
-
-
+GAMES = LARGE, LARGE_SHADOWED
+"""Frames of a camera path, without shadow volumes and with them, in place of those of games."""
+_FRAMES = 25
+"""Frames of a game (table 2): those of a camera path in turn."""
 _GROWING = ScheduleConfig(memory_bytes=0)
 """The paper's: bandwidth grows with the cores (5.2)."""
 
 
-def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int], float]:
-    """Return the share by which the most cores fall short of linear, relative to the fewest.
-
-    By scene, size of PrimSets, and number of consecutive frames.
-    """
-
-    def compute() -> dict[tuple[str, int, int], float]:
-        found = {}
-        for name in scenes_of(bench):
-            for primset in PRIMSETS:
-                work = work_of(bench, name, primset)
-                for frames in (1, _FRAMES):
-                    works = [replace(work, frame=number) for number in range(frames)]
-                    found[name, primset, frames] = scaling_of(works, _GROWING, CORES).below_linear[-1]
-        return found
-
-    return bench.once("short of linear", compute)
+def _game(bench: SceneBench, name: str, primset: int) -> list[FrameWork]:
+    works = [each.works[primset] for each in walk(bench, name)]
+    return [replace(works[number % len(works)], frame=number) for number in range(_FRAMES)]
 
 
-def _span(values: list[float]) -> str:
-    return f"{min(values):.1%} to {max(values):.1%}"
+def _short(works: Sequence[FrameWork], config: ScheduleConfig = _GROWING) -> float:
+    """Return the share by which the most cores fall short of linear, relative to the fewest."""
+    return round(scaling_of(works, config, (CORES[0], CORES[-1])).below_linear[-1], 4)
 
 
 def _below(bench: SceneBench, primset: int) -> dict[str, float]:
-    """Return the share that is missing of each scene, with frames that overlap and alone."""
-    found = _short_of_linear(bench)
-    return {
-        f"{name}{what}": round(found[name, primset, frames], 4)
-        for frames, what in ((_FRAMES, ""), (1, ", alone"))
-        for name in scenes_of(bench)
-    }
+    """Return the share that is missing of each game, and of its frames alone."""
+
+    def compute() -> dict[str, float]:
+        found = {}
+        for name in GAMES:
+            game = _game(bench, name, primset)
+            found[name] = _short(game)
+            found |= {f"{name}, camera {at} alone": _short([work]) for at, work in zip(CAMERAS, game, strict=False)}
+        return found
+
+    return bench.once(("below", primset), compute)
+
+
+def _span(values: Iterable[float]) -> str:
+    found = list(values)
+    return f"{min(found):.1%} to {max(found):.1%}"
 
 
 def scaling_of_cores(bench: SceneBench, printed: Printed) -> Measured:
-    """Figure 9: schedule frames of composed scenes on 8 to 48 cores, with frames that overlap and alone."""
+    """Figure 9: schedule frames of camera paths on 8 and 48 cores, after one another and alone."""
     below = _below(bench, PRIMSETS[0])
-    overlapped = ", ".join(f"{name} {below[name]:.1%}" for name in scenes_of(bench))
-    alone = _span([below[f"{name}, alone"] for name in scenes_of(bench)])
-    text = f"{CORES[0]} to {CORES[-1]} cores, {_FRAMES} frames that overlap: {overlapped} below, {alone} where a frame"
-    limited = []
-    for name in scenes_of(bench):
-        works = [replace(work_of(bench, name), frame=number) for number in range(_FRAMES)]
-        limited.append(scaling_of(works, ScheduleConfig(), CORES).below_linear[-1])
-    text += f" is alone; {_span(limited)} with one memory of {ScheduleConfig().memory_bytes} bytes a cycle, overlapped"
-    text += f"; {_executed(bench)}"
-    figures = {_key(name): value for name, value in below.items()}
-    return Measured(text, figures, {"below": {name: below[name] for name in filling_of(bench)}})
+    games = {name: below[name] for name in GAMES}
+    one = {name: _short(_game(bench, name, PRIMSETS[0]), ScheduleConfig()) for name in GAMES}
+    parts = [f"{name} {share:.1%} below, {one[name]:.1%} with one memory" for name, share in games.items()]
+    text = f"{CORES[0]} to {CORES[-1]} cores: {'; '.join(parts)} of {ScheduleConfig().memory_bytes} bytes a cycle;"
+    figures = {_key(name): share for name, share in below.items()}
+    figures |= {f"{_key(name)}_one_memory": share for name, share in one.items()}
+    text += f" frames alone {_span(share for name, share in below.items() if name not in games)}"
+    return Measured(text, figures, {"below": games})
 
 
 def _key(name: str) -> str:
-    return name.replace(", ", "_") if ", " in name else f"{name}_overlapped"
+    return name.replace(", ", "_").replace(" ", "_")
 
 
 def scaling_of_primsets(bench: SceneBench, printed: Printed) -> Measured:
-    """Schedule the same with both sizes of PrimSets."""
-    found, scenes = _short_of_linear(bench), scenes_of(bench)
-    parts: list[str] = []
-    figures: dict[str, Value] = {}
-    for frames, what in ((_FRAMES, "overlapped"), (1, "alone")):
-        means = [float(np.mean([found[name, primset, frames] for name in scenes])) for primset in PRIMSETS]
-        parts.append(f"{means[0]:.1%} and {means[1]:.1%} {what}")
-        figures |= {f"{what}_{primset}": round(mean, 4) for primset, mean in zip(PRIMSETS, means, strict=True)}
-    large, small = (_below(bench, primset) for primset in PRIMSETS)
-    better = sum(small[name] <= large[name] for name in scenes)
-    text = f"in the mean of the scenes, PrimSets of {PRIMSETS[0]:,} and {PRIMSETS[1]}: {', '.join(parts)};"
-    text += f" not worse in {better} of {len(scenes)} scenes"
-    return Measured(text, figures | {"not_worse": better}, {"below": {name: small[name] for name in filling_of(bench)}})
+    """Schedule the frames with volumes in PrimSets of both sizes."""
+    found = {primset: _below(bench, primset)[LARGE_SHADOWED] for primset in PRIMSETS}
+    text = ", ".join(f"{share:.1%} below with PrimSets of {primset:,}" for primset, share in found.items())
+    figures = {f"below_{primset}": share for primset, share in found.items()}
+    return Measured(text, figures, {"below": {LARGE_SHADOWED: found[PRIMSETS[1]]}})
 
 
 def smaller_primsets_help(bench: SceneBench, printed: Printed) -> Measured:
-    """Compare both sizes of PrimSets, scene by scene: the share that is missing with the larger ones is not smaller."""
+    """Compare both sizes of PrimSets: the share that is missing with the larger ones is not smaller."""
     large, small = (_below(bench, primset) for primset in PRIMSETS)
     gains = {name: round(large[name] - small[name], 4) for name in large}
-    return Measured(
-        f"{_span(list(gains.values()))} of linear are gained", {"least": min(gains.values())}, {"gain": gains}
-    )
+    text = f"{_span(gains.values())} of linear are gained"
+    return Measured(text, {"least": min(gains.values())}, {"gain": gains})
 
 
 def balance_of_bins(bench: SceneBench, printed: Printed) -> Measured:
-    """Compare the bins of composed scenes with their mean."""
-    scenes = scenes_of(bench)
+    """Figure 11: compare the bins of frames without volumes with their mean."""
     # Boxes put triangles into bins in which they cover nothing: a core has nothing to do there.
-    bins = {name: work_of(bench, name).back for name in scenes}
-    found = {name: balance_of([each[each > 0]]) for name, each in bins.items()}
+    bins = [each.works[PRIMSETS[0]].back for each in walk(bench, LARGE)]
+    found = {f"camera {at}": balance_of([each[each > 0]]) for at, each in zip(CAMERAS, bins, strict=True)}
     text = "bins from 0.5x to 2x the mean: " + ", ".join(f"{name} {each.within:.0%}" for name, each in found.items())
-    text += f"; above 3x {_span([each.above for each in found.values()])},"
+    text += f"; above 3x {_span(each.above for each in found.values())},"
     text += f" the longest {max(each.greatest for each in found.values()):.1f}x"
-    filling = [name for name in scenes if name in FILLING]
-    text += f"; of these {', '.join(filling)} {'fill' if len(filling) > 1 else 'fills'} the screen" if filling else ""
-    within = {name: round(each.within, 4) for name, each in found.items()}
-    above = {name: round(each.above, 4) for name, each in found.items()}
-    figures: dict[str, Value] = {f"within_{name}": value for name, value in within.items()}
-    figures |= {f"above_{name}": value for name, value in above.items()}
-    figures |= {f"greatest_{name}": round(each.greatest, 2) for name, each in found.items()}
     spread = {
-        name: {scene: each[scene] for scene in filling_of(bench)} for name, each in (("most", within), ("few", above))
+        "most": {name: round(each.within, 4) for name, each in found.items()},
+        "few": {name: round(each.above, 4) for name, each in found.items()},
     }
-    return Measured(f"{text}; {_executed(bench)}", figures, spread)
+    figures: dict[str, Value] = {f"{key}_{_key(name)}": value for key in spread for name, value in spread[key].items()}
+    return Measured(text, figures, spread)
 
 
-def locks_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
-    """Count the locks of composed scenes; multiply the printed ones, and divide by the clocks of a frame."""
+def locks_of_frames(bench: SceneBench, printed: Printed) -> Measured:
+    """Count the locks of the frames; multiply the printed ones, and divide by the clocks of a frame."""
     clocks = printed["locks"] * printed["clocks"]
     shares = {name: clocks / (printed[name] * 1e9 / printed["frames"]) for name in ("units", "fewer_units")}
-    taken = {name: work_of(bench, name).locks for name in scenes_of(bench)}
-    text = f"our scenes take {min(taken.values()):,} to {max(taken.values()):,} locks a frame; as printed"
+    taken = {
+        f"{name}, camera {at}": each.works[PRIMSETS[0]].locks
+        for name in GAMES
+        for at, each in zip(CAMERAS, walk(bench, name), strict=True)
+    }
+    text = f"our frames take {min(taken.values()):,} to {max(taken.values()):,} locks; as printed"
     text += f" {clocks:,.0f} clocks: {shares['units']:.2%} of a frame on {printed['units']} units,"
     text += f" {shares['fewer_units']:.1%} on {printed['fewer_units']}"
     figures: dict[str, Value] = {"all_clocks": clocks, "share": shares["units"], "share_fewer": shares["fewer_units"]}
-    each = {"clocks": ScheduleConfig().lock_cycles, **{f"locks_{name}": count for name, count in taken.items()}}
+    each = {"clocks": ScheduleConfig().lock_cycles, **{f"locks_{_key(name)}": count for name, count in taken.items()}}
     return Measured(text, figures | each, {"locks": taken})
-
-
-def shares_of_stages(bench: SceneBench, printed: Printed) -> Measured:
-    """Return the rasterizer's share of composed scenes, all under one shader."""
-    found = {name: round(costs_of(bench, name).parts["raster"], 4) for name in scenes_of(bench)}
-    text = "rasterizer: " + ", ".join(f"{name} {share:.1%}" for name, share in found.items())
-    return Measured(text, {f"share_{name}": share for name, share in found.items()}, {"games": found})
 
 
 # Measures for claims about applications on many cores: the kernels of `pixelflow kernels --machine larrabee`.
@@ -377,7 +331,7 @@ _PHYSICS = ("cloth", "sweep-and-prune", "particles", "gjk")
 
 def _result(bench: SceneBench, name: str) -> KernelResult:
     study = next(each.study for each in STUDIES if each.name == name)
-    return bench.once(("kernel", name), lambda: study(None, bench.progress))
+    return bench.once(("kernel", name), lambda: study(CoreConfig(caches=True), bench.progress))
 
 
 def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
@@ -385,8 +339,7 @@ def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
     cores = int(printed["cores"])
     figures = {}
     for name in _PHYSICS:
-        phases = [each.pieces for each in _result(bench, name).phases]
-        figures[name] = scaled(phases, (1, cores)).efficiencies[-1]
+        figures[name] = scaled(_result(bench, name).phases, (1, cores)).efficiencies[-1]
     text = ", ".join(f"{name} {share:.0%}" for name, share in figures.items()) + f" of {cores} cores"
     shares = {name: round(share, 4) for name, share in figures.items()}
     return Measured(text, shares | {"cores": cores}, {"share": shares})

@@ -17,7 +17,7 @@ from larrabee_bridge.claims.bench import (
     even_mesh,
     walk,
 )
-from larrabee_bridge.claims.cores import crossing, scenes_of
+from larrabee_bridge.claims.cores import crossing
 from larrabee_bridge.pipeline.bins import Quads, bin_triangles, distinct, in_order, quads_of, sub_bins
 from larrabee_bridge.pipeline.frame import FrameSetting, render_on_larrabee
 from larrabee_bridge.pipeline.rasterizer import Ablation, ablation, rasterize
@@ -29,6 +29,8 @@ from pixelflow.simd.drawing import Blend, Draw, Frame, ScreenTriangles, State, d
 
 MESHES = ("bunny", "airplane", "ant", "nut")
 """Meshes that are rasterized, each alone on the screen, by the name of the scene."""
+SCENES = ("herd", "fleet", "works", "anthill", "meadow", "swarm", "tray")
+"""Composed scenes of many triangles, by name."""
 COMPARED = ("airplane", "nut")
 """Those whose masks are compared."""
 _TILES = (32, 64, 128)
@@ -137,7 +139,7 @@ def spread_by_area(bench: SceneBench, printed: Printed) -> Measured:
 def _spread_of_meshes(bench: SceneBench) -> dict[str, float]:
     """Return the bin spread of meshes and of composed scenes in tiles of 64x64."""
     found = {}
-    for name in (*MESHES, *scenes_of(bench)):
+    for name in (*MESHES, *SCENES):
         frame = bench.frame(name)
         triangles = ScreenTriangles.joined([draw.triangles for draw in frame.draws])
         found[name] = round(bin_triangles(triangles, frame.width, frame.height, _SPREAD_TILES[0]).spread, 4)

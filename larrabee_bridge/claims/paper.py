@@ -53,7 +53,7 @@ _SHADOW_LENGTH = 5.0
 """Length of the volumes: from the highest body through the ground."""
 _LONG = (
     *("lane-utilisation", "bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
-    *("primsets-direction", "locks", "bin-balance", "binning-bandwidth", "binning-direction", "gain-grows", "stages"),
+    *("primsets-direction", "locks", "bin-balance", "binning-bandwidth", "binning-direction", "gain-grows"),
     *("stages-walk", "stages-direction", "raster-cycles", "transparency", "physics"),
 )
 
@@ -102,7 +102,7 @@ class _Walk:
         self._volumes, self._size = volumes, size
         self._prepared: PreparedScene | None = None
 
-    def __call__(self, number: int) -> SeenFrame:
+    def __call__(self, number: int, primset: int) -> SeenFrame:
         if self._prepared is None:
             self._prepared = prepare_scene("walk", SceneSource(size=self._size, affine=True))
         scene = self._prepared.at(number)
@@ -113,7 +113,7 @@ class _Walk:
             bodies += shadow_bodies(casters, eye, _SHADOW_LENGTH)
             draws = draws_of(bodies, scene.view, affine=True)
             frame = replace(frame, draws=(*draws, shade(frame.width, frame.height)))
-        found = project_on_larrabee(frame, bodies, scene.view, config=CoreConfig(caches=True))
+        found = project_on_larrabee(frame, bodies, scene.view, primset=primset, config=CoreConfig(caches=True))
         return SeenFrame(found.frame, found.fronts)
 
 
@@ -198,12 +198,11 @@ PAPER = Paper(
         "scaling": cores.scaling_of_cores,
         "smaller-primsets": cores.scaling_of_primsets,
         "primsets-direction": cores.smaller_primsets_help,
-        "locks": cores.locks_of_scenes,
+        "locks": cores.locks_of_frames,
         "bin-balance": cores.balance_of_bins,
         "binning-bandwidth": immediate_over_binned,
         "binning-direction": binning_moves_less,
         "gain-grows": gain_by_bytes,
-        "stages": cores.shares_of_stages,
         "stages-walk": frames.stages_of_the_way,
         "raster-cycles": frames.raster_cycles_of_the_way,
         "stages-direction": frames.volumes_raise_the_share,

@@ -43,9 +43,9 @@ def _icosahedron() -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
 _BODY, _FACES, _EDGES = _icosahedron()
 
 
-def icosahedra(count: int, side: float, seed: int = 4) -> NDArray[np.float32]:
+def icosahedra(count: int, side: float) -> NDArray[np.float32]:
     """Return icosahedra in a box, stretched by 0.3 to 1 along three axes at any angle: float32[count, 12, xyz]."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(4)
     turns = np.linalg.qr(rng.normal(size=(count, 3, 3)))[0]
     middle = rng.uniform(0, side, (count, 1, 3))
     return ((_BODY * rng.uniform(0.3, 1, (count, 1, 3))) @ turns + middle).astype(np.float32)

@@ -8,20 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.kernels.study import THREADS, CoresRun, run_kernel, shared_out
-from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram, shipped
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.lanes.words import ByteMemory
 
-# Sparse matrices of known patterns, by rows, and the two orders in which a vector unit takes their entries.
+# Sparse matrices of known patterns, by rows, in slices of sixteen rows.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matrix:
     """A sparse matrix by rows: entries of row r are ``starts[r]`` to ``starts[r + 1]``, columns rising."""
 
-    name: str
     columns: int
     starts: NDArray[np.int64]
     column: NDArray[np.int64]
@@ -36,12 +34,6 @@ class Matrix:
     def entries(self) -> int:
         """Number of entries."""
         return len(self.column)
-
-    def times(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Return the product with a vector in float64."""
-        row = np.repeat(np.arange(self.rows), np.diff(self.starts).astype(np.intp))
-        products = self.value.astype(np.float64) * x.astype(np.float64)[self.column]
-        return np.asarray(np.bincount(row, products, self.rows), np.float64)
 
     def slices(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
         """Return the steps of each slice of sixteen rows, and columns and values of all steps, [step, 16].
@@ -69,12 +61,6 @@ class Matrix:
             at += count
         return steps, column, value
 
-    def by_rows(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return columns and values in the order of the rows, [n, 16]; the last column is repeated with the value 0."""
-        more = -self.entries % LANES
-        column = np.pad(self.column, (0, more), mode="edge").reshape(-1, LANES)
-        return column, np.pad(self.value, (0, more)).reshape(-1, LANES)
-
 
 def five_point(width: int, height: int) -> Matrix:
     """Return the five-point stencil of a grid, points row by row: 4 on the diagonal, -1 for neighbours on the grid."""
@@ -84,31 +70,31 @@ def five_point(width: int, height: int) -> Matrix:
     column = (y + dy) * width + x + dx
     value = np.broadcast_to(np.array([-1, -1, 4, -1, -1], np.float32), column.shape)
     starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-    return Matrix(f"five-point stencil, {width} x {height}", width * height, starts, column[there], value[there])
+    return Matrix(width * height, starts, column[there], value[there])
 
 
-def banded(rows: int, reach: int, entries: int, seed: int = 1) -> Matrix:
+def banded(rows: int, reach: int, entries: int) -> Matrix:
     """Return a matrix whose rows have ``entries`` entries each, anywhere at most ``reach`` from the diagonal.
 
     It has 2 * reach columns more than rows, so that no row is at a border; the diagonal begins at column ``reach``.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     apart = np.stack([rng.choice(2 * reach + 1, entries, replace=False) for _ in range(rows)])
     column = np.sort(apart, axis=1) + np.arange(rows)[:, None]
-    return _regular(f"band of {reach} on either side", rows + 2 * reach, column, rng)
+    return _regular(rows + 2 * reach, column, rng)
 
 
-def uniform(rows: int, columns: int, entries: int, seed: int = 1) -> Matrix:
+def uniform(rows: int, columns: int, entries: int) -> Matrix:
     """Return a matrix whose rows have ``entries`` entries each, each in any column, also one that is taken."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     column = np.sort(rng.integers(0, columns, (rows, entries)), axis=1)
-    return _regular(f"uniform over {columns:,} columns", columns, column, rng)
+    return _regular(columns, column, rng)
 
 
-def _regular(name: str, columns: int, column: NDArray[np.int64], rng: np.random.Generator) -> Matrix:
+def _regular(columns: int, column: NDArray[np.int64], rng: np.random.Generator) -> Matrix:
     rows, entries = column.shape
     value = rng.normal(size=rows * entries).astype(np.float32)
-    return Matrix(name, columns, np.arange(rows + 1) * entries, column.reshape(-1), value)
+    return Matrix(columns, np.arange(rows + 1) * entries, column.reshape(-1), value)
 
 
 def lines_of_uniform(lines: int, lanes: int = LANES) -> float:
@@ -125,16 +111,6 @@ class Multiplied:
     """A product y, float32[rows], and the run."""
 
     y: NDArray[np.float32]
-    timing: CoresRun
-    bytes: int
-    """Memory that matrix, x and y take; all of it is taken to be in the L1 cache."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Products:
-    """The products of single entries, float32[entries], and the run."""
-
-    values: NDArray[np.float32]
     timing: CoresRun
 
 
@@ -165,8 +141,6 @@ def multiply(
     x: NDArray[np.floating],
     *,
     hardware: bool = True,
-    threads: int = THREADS,
-    config: CoreConfig | None = None,
 ) -> Multiplied:
     """Multiply a matrix with x, float32[columns], on the threads of a core, slices of sixteen rows in equal shares.
 
@@ -175,14 +149,13 @@ def multiply(
     """
     elements = np.asarray(x, np.float32)
     steps, column, value = matrix.slices()
-    shares = shared_out(len(steps), threads)
+    shares = shared_out(len(steps), THREADS)
     threads = len(shares)
     room = _Room([])
     entries = room.put(_interleaved(column, value))
     place = room.put(elements)
     counts = room.put(steps.astype(np.uint32))
     results = room.put(np.zeros((len(steps), LANES), np.float32))
-    used = room.at
     own = room.put(np.zeros((threads, LINE_BYTES), np.uint8))
     before = np.concatenate([[0], np.cumsum(steps)])
     first = np.array([share[0] for share in shares])
@@ -191,37 +164,9 @@ def multiply(
     unit.set_scalar(3, results + LINE_BYTES * first)
     unit.set_scalar(4, counts + 4 * first)
     unit.set_scalar(5, np.array([len(share) for share in shares]))
-    timing = run_kernel(unit, config, gathers=True)
+    timing = run_kernel(unit, gathers=True)
     y = unit.memory.data.view(np.float32)[0, results // 4 :][: matrix.rows]
-    return Multiplied(y.copy(), timing, used)
-
-
-def products(
-    matrix: Matrix,
-    x: NDArray[np.floating],
-    *,
-    hardware: bool = True,
-    threads: int = THREADS,
-    config: CoreConfig | None = None,
-) -> Products:
-    """Multiply each entry with its element of x, float32[columns], sixteen entries at a time in the order of rows."""
-    elements = np.asarray(x, np.float32)
-    column, value = matrix.by_rows()
-    shares = shared_out(len(column), threads)
-    threads = len(shares)
-    room = _Room([])
-    entries = room.put(_interleaved(column, value))
-    place = room.put(elements)
-    results = room.put(np.zeros((len(column), LANES), np.float32))
-    own = room.put(np.zeros((threads, LINE_BYTES), np.uint8))
-    first = np.array([share[0] for share in shares])
-    unit = _unit(shipped("products.mc", HARDWARE=int(hardware), X=place), threads, room, own)
-    unit.set_scalar(1, entries + _STEP * first)
-    unit.set_scalar(3, results + LINE_BYTES * first)
-    unit.set_scalar(4, np.array([len(share) for share in shares]))
-    timing = run_kernel(unit, config, gathers=True)
-    found = unit.memory.data.view(np.float32)[0, results // 4 :][: matrix.entries]
-    return Products(found.copy(), timing)
+    return Multiplied(y.copy(), timing)
 
 
 def _interleaved(column: NDArray[np.int64], value: NDArray[np.float32]) -> NDArray[np.uint32]:

@@ -40,6 +40,8 @@ class CoresRun:
 
     pieces: NDArray[np.int64]
     """Cycles of each core, its threads taking turns."""
+    moved: NDArray[np.int64]
+    """Bytes of each core from and to memory; 0 without caches."""
     alone: NDArray[np.int64]
     """Cycles of each thread, alone on a core."""
     counts: Mapping[VectorFamily, int]
@@ -50,10 +52,10 @@ class CoresRun:
     @classmethod
     def joined(cls, runs: Sequence[CoresRun]) -> CoresRun:
         """Return consecutive runs as one."""
-        pieces, alone, spread = (np.concatenate([getattr(each, name) for each in runs])
-                                 for name in ("pieces", "alone", "spread"))  # fmt: skip
+        pieces, moved, alone, spread = (np.concatenate([getattr(each, name) for each in runs])
+                                        for name in ("pieces", "moved", "alone", "spread"))  # fmt: skip
         counts = {family: sum(each.counts[family] for each in runs) for family in VectorFamily}
-        return cls(pieces, alone, counts, spread)
+        return cls(pieces, moved, alone, counts, spread)
 
     @property
     def cycles(self) -> int:
@@ -95,11 +97,12 @@ def run_kernel(unit: VectorUnit, config: CoreConfig | None = None, *, gathers: b
     cores = []
     for first in range(0, unit.threads, THREADS):
         share = done.note.one_after_the_other([[at] for at in range(first, min(first + THREADS, unit.threads))])
-        cores.append(take_turns(program, share, config).cycles)
+        cores.append(take_turns(program, share, config))
     by_offset = Costs.of(program, done.core.config).by_offset
     accesses = (each for at in range(unit.threads) for each in done.note.accesses(at)) if gathers else ()
     spread = [len(lines) for number, lines in accesses if by_offset[number]]
-    return CoresRun(np.array(cores, np.int64), done.core.cycles, done.families, np.array(spread, np.int64))
+    pieces, moved = (np.array([getattr(each, name) for each in cores], np.int64) for name in ("cycles", "memory_bytes"))
+    return CoresRun(pieces, moved, done.core.cycles, done.families, np.array(spread, np.int64))
 
 
 def shared_out(work: int, threads: int) -> list[NDArray[np.int64]]:
@@ -130,12 +133,13 @@ class CoreScaling:
         return tuple(speedup * self.cores[0] / cores for speedup, cores in ratios)
 
 
-def scaled(phases: Sequence[NDArray[np.int64]], cores: Sequence[int] = CORES) -> CoreScaling:
-    """Schedule phases of pieces of work, int64 cycles of each piece; each phase ends before the next one begins.
+def scaled(phases: Sequence[CoresRun], cores: Sequence[int] = CORES) -> CoreScaling:
+    """Schedule phases, whose cores are pieces of work; each phase ends before the next one begins.
 
-    A piece costs a lock, and a phase the three of its lists and its empty front (5.2).
+    A piece costs a lock, and a phase the three of its lists and its empty front (5.2). Pieces share the chip's memory.
     """
-    works = [FrameWork(f"phase {number}", np.zeros(1, np.int64), pieces) for number, pieces in enumerate(phases)]
+    nothing = np.zeros(1, np.int64)
+    works = [FrameWork("phase", nothing, each.pieces, back_bytes=each.moved) for each in phases]
     configs = [ScheduleConfig(cores=count) for count in cores]
     return CoreScaling(
         tuple(cores), tuple(sum(schedule([work], config).makespan for work in works) for config in configs)
@@ -172,7 +176,7 @@ class KernelResult:
     @property
     def scaling(self) -> CoreScaling:
         """Cycles by number of cores."""
-        return scaled([each.pieces for each in self.phases])
+        return scaled(self.phases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +236,12 @@ def kernels_report(found: Sequence[tuple[KernelStudy, KernelResult]], config: Co
         *(Column(f"{count} cores", fixed(1)) for count in cores[1:]),
     ]  # fmt: skip
     config = config or CoreConfig()
-    memory = "each piece of work begins with empty caches" if config.caches else "every access hits the L1 cache"
+    memory = "no limit of bandwidth; every access hits the L1 cache"
+    if config.caches:
+        memory = "one memory for all cores; each piece of work begins with empty caches"
     closing = (
-        "Cycles of a core whose four threads take turns; speed-ups over one core, with locks of 100 cycles and no "
-        f"limit of bandwidth; {memory}. No source gives: {', '.join(invented(config))}."
+        "Cycles of a core whose four threads take turns; speed-ups over one core, with locks of 100 cycles and "
+        f"{memory}. No source gives: {', '.join(invented(config))}."
     )
     table: list[Part] = [Table(columns, rows), "", closing] if rows else []
     return Report(

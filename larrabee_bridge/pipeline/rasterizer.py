@@ -562,16 +562,7 @@ class Ablation:
         return without / with_scan - 1 if with_scan else 0.0
 
 
-def ablation(
-    triangles: ScreenTriangles,
-    width: int,
-    height: int,
-    *,
-    tile: int = 64,
-    samples: int = 1,
-    config: CoreConfig | None = None,
-) -> Ablation:
+def ablation(triangles: ScreenTriangles, width: int, height: int) -> Ablation:
     """Rasterize triangles with and without the bit scan (Abrash 2009: scans and their like are worth about 10 %)."""
-    first = rasterize(triangles, width, height, tile=tile, samples=samples, config=config)
-    other = rasterize(triangles, width, height, tile=tile, samples=samples, config=config, bins=first.bins, scan="loop")
-    return Ablation(first, other)
+    first = rasterize(triangles, width, height)
+    return Ablation(first, rasterize(triangles, width, height, bins=first.bins, scan="loop"))

@@ -114,17 +114,17 @@ def stall_share(fibers: int, between: int, latency: int, switch: int = 0) -> flo
     return stall / (fibers * (between + switch) + stall)
 
 
-def fewest_fibers(between: int, latency: int, switch: int = 0, percent: int = 5) -> int:
-    """Return the least number of fibers whose stall share is below ``percent``.
+def fewest_fibers(between: int, latency: int, switch: int = 0) -> int:
+    """Return the least number of fibers whose stall share is below 5 %.
 
     With w = between + switch and t = latency - switch + w a round of f fibers that stalls lasts t cycles and its share
-    of waiting is 1 - f w / t; so f > (1 - percent / 100) t / w. Raises ValueError for turns without cycles.
+    of waiting is 1 - f w / t; so f > 0.95 t / w. Raises ValueError for turns without cycles.
     """
     each = between + switch
     if each < 1:
         raise ValueError(f"{between} cycles of work and {switch} of a switch fill no latency")
     whole = latency - switch + each
-    return max(1, (100 - percent) * whole // (100 * each) + 1)
+    return max(1, 95 * whole // (100 * each) + 1)
 
 
 # The ring between the cores, as one formula: the clocks of a message on empty rings (3.4).

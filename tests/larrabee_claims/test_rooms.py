@@ -6,18 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from larrabee_bridge.claims.bench import PRIMSETS, SceneBench, _by_state, costs_of, equilateral, even_mesh
+from larrabee_bridge.claims.bench import PRIMSETS, SceneBench, SeenFrame, drawn, equilateral, even_mesh
 from larrabee_bridge.claims.bytes import bytes_of
-from larrabee_bridge.claims.cores import FILLING, scenes_of, work_of
 from larrabee_bridge.claims.paper import PAPER
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.back_end_programs import Attributes
 from larrabee_bridge.pipeline.picture import front_of_screen
 from larrabee_bridge.pipeline.rasterizer import rasterize
-from larrabee_bridge.pipeline.work import CORES
 from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import Measured
-from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Stencil, StencilStep, covered, snap
+from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, covered, snap
 
 WIDTH, HEIGHT = 128, 128
 SCENES, MESHES = ("herd", "fleet"), ("nut",)
@@ -25,10 +23,9 @@ SCENES, MESHES = ("herd", "fleet"), ("nut",)
 
 @pytest.fixture(autouse=True, scope="module")
 def fewer_scenes():
-    """Half of the scenes and one of the meshes are enough to ask whether figures are what they say."""
+    """Two of the scenes and one of the meshes are enough to ask whether figures are what they say."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("larrabee_bridge.claims.cores.SCENES", SCENES)
-        patch.setattr("larrabee_bridge.claims.frames.MESHES", MESHES)
+        patch.setattr("larrabee_bridge.claims.frames.SCENES", SCENES)
         patch.setattr("larrabee_bridge.claims.frames.MESHES", MESHES)
         patch.setattr("larrabee_bridge.claims.frames.COMPARED", MESHES)
         yield
@@ -48,7 +45,6 @@ def mesh_frame(area: float, seed: int = 1) -> Frame:
     return frame(Draw("large", _halves()), Draw("mesh", even_mesh(WIDTH, HEIGHT, area, seed=seed), State()))
 
 
-COUNTED = State(depth_write=False, colour_write=False, stencil=Stencil(hidden=StencilStep.UP))
 MEASURES = {getattr(measure, "__name__", name): measure for name, measure in PAPER.measures.items()}
 BENCH = SceneBench(
     {
@@ -59,13 +55,14 @@ BENCH = SceneBench(
 
 
 RELATIVE = {
-    *("peak_of_two_designs", "software_filtering", "spread_by_area", "locks_of_scenes"),
+    *("peak_of_two_designs", "software_filtering", "spread_by_area"),
     "physics_on_cores",
 }
 """Measures whose line is about the printed figures: at which area, at which rate, what share, with which shader, on
 how many cores."""
 OF_A_WAY = {
     *("stages_of_the_way", "volumes_raise_the_share", "raster_cycles_of_the_way"),
+    *("scaling_of_cores", "scaling_of_primsets", "smaller_primsets_help", "balance_of_bins", "locks_of_frames"),
     *("utilisation_by_area", "immediate_over_binned", "binning_moves_less", "gain_by_bytes"),
 }
 """Those of whole frames along a way of the camera: `test_walk.py` gives them a way, and no printed figures."""
@@ -134,50 +131,18 @@ def test_mix_and_ablation_are_those_of_the_programs() -> None:
         assert more[f"more_{name}"] == pytest.approx(ratio - 1, abs=1e-4)
 
 
-def test_the_share_of_the_rasterizer_is_that_of_its_cores() -> None:
-    """Set-up and descents among all that front end and back end take."""
-    found = figures("stages")
-    assert set(found) == {f"share_{name}" for name in SCENES}
-    for name in SCENES:
-        work, costs = work_of(BENCH, name), costs_of(BENCH, name)
-        assert costs.cycles == work.cycles and costs.same
-        assert found[f"share_{name}"] == pytest.approx(costs.raster / (work.front.sum() + work.back.sum()), abs=1e-4)
-        assert 0 < found[f"share_{name}"] < work.front.sum() / work.cycles
-    assert set(measured("stages", BENCH).spread["games"]) == set(SCENES)
-
-
-def test_scaling_says_what_the_schedules_are() -> None:
-    found = figures("scaling")
-    assert set(found) == {f"{name}_{how}" for name in SCENES for how in ("overlapped", "alone")}
-    # Four tiles of 64x64 cannot keep 48 cores busy: relative to 8 that is at least 1 - 8 / 48 less.
-    assert all(value >= 1 - CORES[0] / CORES[-1] - 0.01 for name, value in found.items() if name.endswith("alone"))
-    assert set(figures("smaller-primsets")) == {
-        *(f"{how}_{primset}" for how in ("overlapped", "alone") for primset in (1000, 200)),
-        "not_worse",
-    }
-
-
-def test_locks_are_those_of_5_2() -> None:
-    """Two for the bin set, one a PrimSet, one a bin; the products of what is printed beside them."""
-    found = figures("locks")
-    for name in SCENES:
-        work = work_of(BENCH, name)
-        assert found[f"locks_{name}"] == 2 + len(work.front) + len(work.back) == 2 + len(work.front) + 4
-    assert found["all_clocks"] == 10**6
-    assert found["share"] == pytest.approx(0.0024) and found["share_fewer"] == pytest.approx(0.006)
-
-
 @pytest.mark.parametrize("primset", PRIMSETS)
-def test_a_scene_costs_what_its_programs_take(primset: int) -> None:
-    """Every tile is executed, with caches, as one draw: its PrimSets and tiles are those of the renderer.
+def test_a_frame_costs_what_its_programs_take(primset: int) -> None:
+    """Every tile is executed, with caches: PrimSets and tiles are those of the renderer.
 
     Set-up and descents take about what they take without planes, whose values are in the slice as well.
     """
-    scene, costs = BENCH.frame(SCENES[0]), costs_of(BENCH, SCENES[0])
-    whole = ScreenTriangles.joined([draw.triangles for draw in scene.draws])
-    config = CoreConfig(caches=True)
-    back = render_back_end(frame(Draw("all", whole)), tile=64, config=config, length=50)
-    assert costs.executed == 4 and costs.works[primset].back.tolist() == back.cycles.tolist()
+    whole = ScreenTriangles.joined([_halves(), even_mesh(WIDTH, HEIGHT, 200)])
+    scene, config = frame(Draw("all", whole)), CoreConfig(caches=True)
+    seen = SeenFrame(scene, [None])
+    costs = drawn(seen, seen)
+    back = render_back_end(scene, tile=64, config=config, length=50)
+    assert costs.works[primset].back.tolist() == back.cycles.tolist()
     made = front_of_screen(scene, whole, config=config, primset=primset)
     assert made is not None
     sets = np.arange(len(whole)) // primset
@@ -191,29 +156,6 @@ def test_a_scene_costs_what_its_programs_take(primset: int) -> None:
     if primset == PRIMSETS[0]:
         alone = sum(core.cycles for core in without.cores.values())
         assert alone <= costs.raster < 1.05 * alone and costs.raster < costs.works[primset].front.sum()
-
-
-def test_draws_of_other_states_stay_apart() -> None:
-    """What follows in one state is one draw, as a driver sends it; with another state in between it is not."""
-    made = _by_state(frame(*(Draw(str(number), _halves(), state) for number, state in enumerate(STATES))))
-    assert [len(draw.triangles) for draw in made.draws] == [4, 2, 2]
-    assert [draw.name for draw in made.draws] == ["0", "2", "3"]
-
-
-STATES = (State(), State(), COUNTED, State())
-
-
-def test_scenes_that_fill_the_screen_are_looked_at_where_there_are_such() -> None:
-    scenes = {**BENCH.scenes, FILLING[0]: BENCH.scenes[SCENES[0]], "another": BENCH.scenes[SCENES[0]]}
-    known = {f"costs of {name}": costs_of(BENCH, name) for name in SCENES}
-    more = SceneBench(scenes)
-    for key, costs in {**known, f"costs of {FILLING[0]}": costs_of(BENCH, SCENES[0])}.items():
-        more.once(key, lambda costs=costs: costs)
-    assert scenes_of(BENCH) == SCENES
-    assert scenes_of(more) == (*SCENES, FILLING[0])
-    row = measured("bin-balance", more)
-    assert f"{FILLING[0]} fills" in row.text
-    assert row.figures[f"within_{FILLING[0]}"] == row.figures[f"within_{SCENES[0]}"]
 
 
 def test_the_spread_and_the_bytes() -> None:

@@ -1,5 +1,6 @@
 """Stages of whole frames along a way: are they sums of what ran, and of what the camera sees?"""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -7,10 +8,13 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.claims import bench as benches
+from larrabee_bridge.claims import cores
 from larrabee_bridge.claims import frames as walk
-from larrabee_bridge.claims.bench import LARGE, LARGE_SHADOWED, SceneBench, SeenFrame
+from larrabee_bridge.claims.bench import LARGE, LARGE_SHADOWED, PRIMSETS, SceneBench, SeenFrame
+from larrabee_bridge.claims.paper import PAPER
 from larrabee_bridge.compare import project_on_larrabee
 from larrabee_bridge.pipeline.picture import draw_on_larrabee
+from larrabee_bridge.pipeline.schedule import ScheduleConfig, schedule
 from larrabee_bridge.vpu.config import CoreConfig
 from pixelflow.evidence import NotMeasured
 from pixelflow.simd.drawing import Frame
@@ -25,23 +29,27 @@ GROUND = Body("ground", np.array([[-9, -9, -1], [9, -9, -1], [9, 9, -1], [-9, 9,
 
 
 @cache
-def seen(number: int, volumes: bool) -> SeenFrame:
+def seen(number: int, volumes: bool, primset: int = PRIMSETS[0]) -> SeenFrame:
     eye = (3.0 - number, -3.0, 1.0)
     view = View(field_of_view=60, width=96, height=64, eye=eye, look_at=(0, 0, 0), near=0.1)
     bodies = [GROUND, BALL]
     bodies += shadow_bodies([BALL], eye, 4.0) if volumes else []
     draws = (*draws_of(bodies, view, affine=True), *([shade(96, 64)] if volumes else []))
-    found = project_on_larrabee(Frame(96, 64, (0, 0, 0), draws), bodies, view, config=CoreConfig(caches=True))
+    config = CoreConfig(caches=True)
+    found = project_on_larrabee(Frame(96, 64, (0, 0, 0), draws), bodies, view, primset=primset, config=config)
     return SeenFrame(found.frame, found.fronts)
 
 
 DRAWN = cache(benches.drawn)
-WAYS = {LARGE: lambda at: seen(at, False), LARGE_SHADOWED: lambda at: seen(at, True)}
+WAYS = {
+    LARGE: lambda at, primset: seen(at, False, primset),
+    LARGE_SHADOWED: lambda at, primset: seen(at, True, primset),
+}
 
 
 @pytest.fixture(autouse=True)
 def two_cameras(monkeypatch: pytest.MonkeyPatch) -> None:
-    for each in (walk, benches):
+    for each in (walk, benches, cores):
         monkeypatch.setattr(each, "CAMERAS", (0, 1))
     monkeypatch.setattr(benches, "drawn", DRAWN)
 
@@ -72,6 +80,32 @@ def test_means_are_those_of_the_frames() -> None:
     assert [*walk.volumes_raise_the_share(bench, {}).spread["times"].values()] == times and min(times) > 1
     assert means.spread["volumes"] == {"mean of 2 cameras": means.figures["raster_shadowed"]}
     assert "4 of 4 pictures" in means.text
+
+
+def test_a_game_is_25_frames_of_the_way_in_turn() -> None:
+    """Its scaling, in PrimSets of either size, and the balance of its bins, which are those of the drawn frames."""
+    bench = SceneBench(ways=WAYS)
+    drawn = [benches.drawn(seen(at, True), seen(at, True, PRIMSETS[1])) for at in range(2)]
+    for primset, name in zip(PRIMSETS, ("scaling", "smaller-primsets"), strict=True):
+        works = [replace(drawn[number % 2].works[primset], frame=number) for number in range(25)]
+        few, many = (schedule(works, ScheduleConfig(cores, memory_bytes=0)).makespan for cores in (8, 48))
+        found = PAPER.measures[name](bench, {})
+        assert found.spread["below"][LARGE_SHADOWED] == round(1 - few / many * 8 / 48, 4)
+    bins = benches.drawn(seen(1, False)).works[PRIMSETS[0]].back
+    ratios = bins[bins > 0] / bins[bins > 0].mean()
+    found = PAPER.measures["bin-balance"](bench, {})
+    assert found.spread["most"]["camera 1"] == round(((ratios >= 0.5) & (ratios <= 2)).mean(), 4)
+    assert set(found.spread["few"]) == {"camera 0", "camera 1"}
+
+
+def test_locks_are_those_of_5_2() -> None:
+    """Two for the bin set, one a PrimSet, one a bin; the products of what is printed beside them."""
+    printed = {"locks": 10_000, "clocks": 100, "units": 25, "fewer_units": 10, "frames": 60}
+    found = PAPER.measures["locks"](SceneBench(ways=WAYS), printed)
+    work = benches.drawn(seen(1, True), seen(1, True, PRIMSETS[1])).works[PRIMSETS[0]]
+    assert found.spread["locks"][f"{LARGE_SHADOWED}, camera 1"] == 2 + len(work.front) + len(work.back)
+    assert found.figures["all_clocks"] == 10**6
+    assert found.figures["share"] == pytest.approx(0.0024) and found.figures["share_fewer"] == pytest.approx(0.006)
 
 
 def test_what_was_drawn_is_kept_for_the_next_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -39,28 +39,30 @@ def test_scenes_at_three_sizes_of_a_chip() -> None:
 
 
 def scaling() -> list[list[int]]:
-    """Return cores, and cycles with bandwidth that grows and with one memory."""
+    """Return cores, and cycles with bandwidth that grows, writes free and at their rate, and with one memory."""
     lines = PAGE.read_text(encoding="utf-8").split(MARK)[2].split("\n\n")[0].splitlines()[2:]
     return [[int(cell.replace(",", "")) for cell in line.split("|")[1:-1]] for line in lines]
 
 
 def test_one_memory_limits_many_cores() -> None:
     assert [row[0] for row in scaling()] == list(CORES)
-    (_, growing, one), *_, (_, many_growing, many_one) = scaling()
+    assert all(free <= growing <= one for _, free, growing, one in scaling())
+    (_, _, growing, one), *_, (_, _, many_growing, many_one) = scaling()
     assert growing == one and many_one > 1.1 * many_growing
 
 
 @pytest.mark.slow
 def test_scaling_is_what_is_scheduled() -> None:
     frame = load_scene("swarm", SceneSource(size=(640, 480), affine=True)).frame
-    config = CoreConfig(caches=True)
-    fronts = [front_of_screen(frame, draw.triangles, 64, config) for draw in frame.draws]
-    bins, primsets = [front.bins for front in fronts], [None] * len(fronts)
-    work = work_of(render_on_larrabee(frame, FrameSetting(config=config), bins=bins, primsets=primsets), fronts)
-    works = [replace(work, frame=number) for number in range(4)]
-    for cores, *cycles in scaling():
-        found = [schedule(works, ScheduleConfig(cores, memory_bytes=rate)).makespan for rate in (0, 115)]
-        assert found == cycles
+    found = []
+    for writes, rate in ((0, 0), (2, 0), (2, 115)):
+        config = CoreConfig(caches=True, write_line_cycles=writes)
+        fronts = [front_of_screen(frame, draw.triangles, 64, config) for draw in frame.draws]
+        bins, primsets = [front.bins for front in fronts], [None] * len(fronts)
+        work = work_of(render_on_larrabee(frame, FrameSetting(config=config), bins=bins, primsets=primsets), fronts)
+        works = [replace(work, frame=number) for number in range(4)]
+        found.append([schedule(works, ScheduleConfig(cores, memory_bytes=rate)).makespan for cores in CORES])
+    assert [list(row) for row in zip(CORES, *found, strict=True)] == scaling()
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ class Rule:
     """Work threads for which the last thread deals quads, one a cycle; it then executes `TAIL`. They execute the
     program for each of theirs."""
     triangles: int = 0
-    """Not ``source`` but the planes of so many, in one colour a corner, sixteen a thread."""
+    """Not ``source`` but the planes of this number of triangles, sixteen a thread."""
 
     def measured(self, *, native: bool = False) -> int:
         """Return the cycles of a core whose threads take turns."""
