@@ -69,12 +69,9 @@ def _key(
     place: Path, shown: str, content: bytes, target: ProgramTarget[AssembledProgram], parameters: Mapping[str, object]
 ) -> str | None:
     """Return the key of a program; None for another language, and if an instruction is declared outside of its set."""
-    home = target.instructions.home
-    if target.language is not None or any(
-        not each.meaning.__module__.startswith(f"{home}.") for each in target.instructions.values()
-    ):
+    if target.language is not None or not target.instructions.is_shipped:
         return None
-    code = digest_of(*DECIDING, home)
+    code = digest_of(*DECIDING, target.instructions.home)
     return key_of(
         code, target.identity, str(place), shown, hashlib.sha256(content).hexdigest(), sorted(parameters.items())
     )

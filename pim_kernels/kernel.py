@@ -107,7 +107,7 @@ class PimKernel:
 
     def program(self, config: NodeConfig) -> Program:
         """Return the program for a machine; raises InputError if the kernel does not fit it."""
-        return kernel_program(self.name, lane_bits(config.array))
+        return kernel_program(self.name, lane_bits(config.array), config.array.modules)
 
 
 def lane_bits(array: ArrayConfig) -> int:
@@ -126,8 +126,17 @@ def lane_bits(array: ArrayConfig) -> int:
 
 
 @cache
-def kernel_program(name: str, bits: int) -> Program:
-    """Return a kernel's program for modules whose PEs have numbers of this many bits; the same object each time."""
+def kernel_program(name: str, bits: int, modules: int) -> Program:
+    """Return a kernel's program for modules whose PEs have numbers of this many bits; the same object each time.
+
+    Raises InputError for a sum over a number of modules that is not a power of two.
+    """
     path = _PROGRAMS / f"{name}.mc"
-    needs_bits = "\nparam BITS" in "\n" + path.read_text(encoding="utf-8")
-    return assemble(path, BITS=bits) if needs_bits else assemble(path)
+    given = {"BITS": bits, "MODULE_BITS": modules.bit_length() - 1}
+    text = "\n" + path.read_text(encoding="utf-8")
+    taken = {parameter: value for parameter, value in given.items() if f"\nparam {parameter} " in text}
+    if "MODULE_BITS" in taken and modules & (modules - 1):
+        raise InputError(
+            Fault(f"array.modules: {modules} is not a power of two", hint=f"{name} adds up over 1, 2, 4 or 8")
+        )
+    return assemble(path, **taken)

@@ -177,6 +177,9 @@ class TasicConfig:
     port_bytes_per_cycle: int = param(1, "wire between one EMC and the TASICs, each way", unit="bytes", low=1, high=32,
         because=_PORT, source="3.2 GB/s of a node over 32 EMCs at 100 MHz", standing=DERIVED,
         matters="transfers", read_by=_TASIC)
+    path_bytes_per_cycle: int = param(8, "path from the TASICs of a module to those of another", unit="bytes", low=1,
+        high=256, source="not printed; 2.2.1 names the geometry network as its other end, which has 800 MB/s",
+        standing=INVENTED, matters="crossings", added=True, read_by=_TASIC, moved=(1, 32))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

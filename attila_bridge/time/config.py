@@ -241,6 +241,8 @@ class FifoConfig:
     interpolated: int = _coded(16, "quads", "quads of each ROP that are interpolated", 2, 1024)
     shaded: int = _coded(128, "quads", "quads of each ROP given to the shaders and not sent on", 4, 2048)
     shader_inputs: int = _coded(16, "inputs", "inputs that wait at each shader", 4, 1024)
+    shader_batch: int = _coded(256, "inputs",
+        "inputs of a shader before vertices go to the next, as quads run out", 4, 4096)
     vertex_inputs: int = _coded(16, "vertices", "vertices that wait to be shaded", 8, 256)
     vertex_outputs: int = _coded(48, "vertices", "vertices given to the shaders and not sent on", 4, 1024)
     interpolators: int = _coded(4, "attributes", "attributes interpolated a cycle", 1, 16)

@@ -19,6 +19,8 @@ class DisplayState(GpuBoxState):
     """Bytes of each block that is not clear."""
     came: int = 0
     """Colour units whose states have arrived."""
+    updated: int = 0
+    """Cycle by which these states are kept."""
     start: int = -1
     """First cycle in which blocks are taken; -1: none."""
     block: int = 0
@@ -73,9 +75,12 @@ class Display(GpuBox[DisplayState]):
             wire = wires[f"states{rop}"]
             if wire.ready(cycle):
                 s.states.update(wire.take(cycle))
+                s.updated = max(s.updated, cycle) + -(-self._blocks // (len(self._rops) * self.config.updated))
                 s.came += 1
                 if s.came == len(self._rops):
-                    s.start = cycle + -(-self._blocks // self.config.updated)
+                    # Past the copy, its end reaches the processor, and the swap the display, a cycle later each.
+                    copy = -(-self._blocks // (len(self._rops) * self.spec.config.color.cleared))
+                    s.start = max(s.updated, cycle + copy + 2)
                     s.block = s.asked = 0
         if wires["memory_data"].ready(cycle):
             _, _, size, _, ticket = wires["memory_data"].take(cycle)
@@ -121,10 +126,9 @@ class Display(GpuBox[DisplayState]):
                 s.asked -= 1
         if not s.decompressing and s.asked and s.held[0][1] == s.held[0][3]:
             s.decompressing = config.decompression
-        state = self.level("memory_state")
-        if s.asked < len(s.held):
+        if s.asked < len(s.held) and self.level("memory_state").value(cycle) != NOTHING:
             held = s.held[s.asked]
-            if held[1] > held[2] and state.value(cycle) != NOTHING:
+            if held[1] > held[2]:
                 size = min(TRANSACTION_BYTES, held[1] - held[2])
                 address = self.spec.frame.color_address + held[0] * config.block + held[2]
                 self.wires["memory_request"].send(cycle, (False, address, size, self.client, s.ticket))

@@ -38,13 +38,18 @@ class FifoState(GpuBoxState):
     rops: list[RopQueues]
     waiting: list[deque[Group]]
     """Groups waiting for each shader."""
+    batched: list[int]
+    """Inputs given to each shader since it was last left for the next."""
     draw: int = -1
     ends: int = 0
     """ROPs that have not been sent the end of the draw."""
+    ended: int = 0
+    """Ends that were sent to the colour units and keep their place in the shaded queues until the next draw."""
     next_interpolation: int = 0
     next_unit: int = 0
     next_shaded: int = 0
     next_shader: int = 0
+    """Shader of the next vertices: after quads that of the last seen, after vertices the next."""
     shading: int = 0
     """Quads in the shaders."""
     vertices: deque[tuple[int, Vertex]] = field(default_factory=deque)
@@ -97,7 +102,8 @@ class FragmentFifo(GpuBox[FifoState]):
     def begin(self, counts: Counts) -> FifoState:
         """Return the state with empty queues."""
         gpu = self.spec.config.gpu
-        return FifoState(counts, [RopQueues() for _ in range(gpu.rops)], [deque() for _ in range(gpu.shaders)])
+        queues = [RopQueues() for _ in range(gpu.rops)]
+        return FifoState(counts, queues, [deque() for _ in range(gpu.shaders)], [0] * gpu.shaders)
 
     def restore(self, snapshot: dict[str, object]) -> None:
         """Put the FIFO into the state of a snapshot."""
@@ -187,7 +193,7 @@ class FragmentFifo(GpuBox[FifoState]):
                     "RastStampQueuesOccupation": generated,
                     "TestStampQueuesOccupation": tested,
                     "IntStampQueuesOccupation": interpolated,
-                    "ShadedStampQueuesOccupation": shaded,
+                    "ShadedStampQueuesOccupation": shaded + s.ended,
                 }
             )
 
@@ -216,12 +222,11 @@ class FragmentFifo(GpuBox[FifoState]):
         if ready is not self._vertices_ready.driven:
             self._vertices_ready.drive(cycle, ready)
         s.awake = bool(generated or shaded or tested or interpolated or vertices or leaving or any(s.waiting))
-        if s.draw >= 0 and not s.drawing:
-            # The recorded sum has the ends of a draw until the next one begins.
-            shaded += len(s.rops)
+        if s.ended:
+            shaded += s.ended
             if not s.awake:
                 self._sleep({"ShadedStampQueuesOccupation": shaded})
-        if s.awake or not s.drawing:
+        if s.awake or s.ended:
             counts = s.counts
             counts["RastStampQueuesOccupation"] += generated
             counts["TestStampQueuesOccupation"] += tested
@@ -236,7 +241,7 @@ class FragmentFifo(GpuBox[FifoState]):
         s.draw = draw
         self._plan = self.draws[draw]
         s.drawing = True
-        s.ends = len(s.rops)
+        s.ends, s.ended = len(s.rops), 0
         s.next_unit = s.next_shaded = 0
         s.first_vertex = False
         s.next_interpolation = 0
@@ -285,7 +290,7 @@ class FragmentFifo(GpuBox[FifoState]):
             queues = s.rops[unit]
             queue = queues.tested if early else queues.generated
             if not queue or queues.interpolating >= room:
-                if visited == rops:
+                if visited == rops or not any(each.tested if early else each.generated for each in s.rops):
                     break
                 unit = (unit + 1) % rops
                 visited += 1
@@ -327,6 +332,7 @@ class FragmentFifo(GpuBox[FifoState]):
             wire.send(cycle, quad, 4)
             s.counts["OutputFragments"] += 4
             if color and quad == _END:
+                s.ended += 1
                 self._end(cycle)
 
     def _tested_to_color(self, cycle: Cycle) -> None:
@@ -353,21 +359,31 @@ class FragmentFifo(GpuBox[FifoState]):
         s, rops, config = self.state, len(self.state.rops), self.config
         unit = s.next_shaded
         room = config.shader_inputs // self._group
-        for _ in range(rops):
+        visited, given = 0, False
+        while True:
             queues = s.rops[unit]
-            if queues.interpolated and len(queues.shaded) < config.shaded:
+            while visited < rops and not (queues.interpolated and len(queues.shaded) < config.shaded):
+                unit = (unit + 1) % rops
+                queues = s.rops[unit]
+                visited += 1
+            if queues.interpolated:
                 quad = queues.interpolated[0]
-                s.next_shader = shader = 0 if quad == _END else plan.shaders[quad >> 4]
-                waiting = s.waiting[shader]
-                if len(waiting) >= room:
-                    break
-                queues.interpolated.popleft()
-                queues.interpolating -= 1
-                queues.shaded.append(quad)
-                if quad != _END:
-                    waiting.append((FRAGMENTS, s.draw, quad, ()))
-                    s.shading += 1
+                s.next_shader = 0 if quad == _END else plan.shaders[quad >> 4]
+            elif given and s.batched[s.next_shader] >= config.shader_batch:
+                s.batched[s.next_shader] = 0
+                s.next_shader = (s.next_shader + 1) % len(self._shaders)
+            waiting = s.waiting[s.next_shader]
+            if visited == rops or len(waiting) >= room:
+                break
+            queues.interpolated.popleft()
+            queues.interpolating -= 1
+            queues.shaded.append(quad)
+            if quad != _END:
+                waiting.append((FRAGMENTS, s.draw, quad, ()))
+                s.shading += 1
+                s.batched[s.next_shader] += self._group
             unit = (unit + 1) % rops
+            visited, given = visited + 1, True
         s.next_shaded = unit
 
     # --- shaders -------------------------------------------------------------------------------------------------
@@ -421,6 +437,7 @@ class FragmentFifo(GpuBox[FifoState]):
         taken = [s.vertices.popleft() for _ in range(group)]
         s.vertices_shading += group
         waiting.append((VERTICES, taken[0][0], -1, tuple(vertex for _, vertex in taken)))
+        s.batched[s.next_shader] += group
         s.last_group = cycle
         s.next_shader = (s.next_shader + 1) % len(self._shaders)
 

@@ -348,6 +348,8 @@ class MemoryController(GpuBox[ControllerState]):
         if since < config.page_open and channel.pages[self._bank(address)] != address >> self._page_shift:
             self._hold_up(channel, f"OpenPagePenalty{number:02}", channel.last + config.page_open)
             return
+        if not (is_write or (s.free_reads and s.free_services)):
+            return
         self._open(channel, number, address)
         if is_write:
             writes.popleft()
@@ -355,8 +357,6 @@ class MemoryController(GpuBox[ControllerState]):
             channel.writes_run += 1
             latency = config.write_latency
         else:
-            if not (s.free_reads and s.free_services):
-                return
             reads.popleft()
             channel.writes_run = 0
             channel.reads_run += 1

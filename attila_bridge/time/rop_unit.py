@@ -206,17 +206,20 @@ class RopUnit(GpuBox[RopState]):
         elif s.mode == "clear":
             s.until = cycle + -(-self.config.block_states // self.config.cleared) - 1
         elif s.mode == "swap":
-            s.cache.flushing = True
+            s.until = cycle + 1
 
     def _other(self, cycle: Cycle) -> None:
         """Continue with a clear or a swap."""
         s = self.state
         if s.until == cycle:
             s.until = -1
+            if s.mode == "swap":
+                s.mode, s.cache.flushing = "flush", True
+                return
             if s.mode == "clear":
                 s.cache.clear(self._clear_word)
             self._ended(cycle)
-        elif s.mode == "swap" and s.until < 0 and not s.cache.flushing:
+        elif s.mode == "flush" and s.until < 0 and not s.cache.flushing:
             blocks = -(-self.spec.frame.blocks // self.spec.config.gpu.rops)
             s.until = cycle + -(-blocks // self.config.cleared)
             self._copied(cycle)

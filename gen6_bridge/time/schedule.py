@@ -63,7 +63,7 @@ class InstructionCaches:
         self._second = _Level(config.l2_bytes, config.ways)
         self._ports = [0] * rows
         self._coming: dict[tuple[int, int], int] = {}
-        """Cycle in which a line that a row has asked for arrives."""
+        """Cycle in which a line that a row has asked for arrives; row -1 is the second level."""
 
     def fetch(self, unit: int, line: int, cycle: int) -> int:
         """Return the cycle in which a line that a unit's thread requests in ``cycle`` is in the thread's buffer."""
@@ -72,8 +72,10 @@ class InstructionCaches:
         self._ports[row] = start + 1
         if self._first[row].look(line):
             return max(start + 1, self._coming.get((row, line), 0))
-        second = self._second.look(line)
-        arrival = start + (self._config.l1_miss_cycles if second else self._config.l2_miss_cycles)
+        if self._second.look(line):
+            arrival = max(start + self._config.l1_miss_cycles, self._coming[-1, line])
+        else:
+            arrival = self._coming[-1, line] = start + self._config.l2_miss_cycles
         self._coming[row, line] = arrival
         return arrival
 
@@ -237,8 +239,11 @@ class _Unit:
 
     def __init__(self, number: int, queue: deque[int]) -> None:
         self.number, self.queue = number, queue
-        self.now = 0
+        self.now = self.next = 0
+        """First cycle in which it may issue, and the one in which it will."""
         self.slots: list[_Slot] = []
+        self.chosen: _Slot
+        """Thread that issues next."""
         self.free = {"fpu": 0, "math": 0, _FRONT: 0}
         self.last: _Slot | None = None
         self.stays = True
@@ -290,21 +295,30 @@ class _Schedule:
         self._caches = InstructionCaches(self._config) if self._config.caches else None
         self._account = Account(self._config, [ThreadAccount(at % len(units), 0) for at in range(len(self._traces))])
         for unit in units:
-            self._dispatch(unit)
+            self._dispatch(unit, 0)
         while going := [each for each in units if each.slots]:
-            self._slot(min(going, key=lambda each: (each.now, each.number)))
+            self._slot(min(going, key=lambda each: (each.next, each.number)))
         if self._caches is not None:
             self._caches.count(self._account)
         return self._account
 
-    def _dispatch(self, unit: _Unit) -> None:
+    def _dispatch(self, unit: _Unit, cycle: int) -> None:
+        """Let threads begin in the places that are free, and look for the unit's next issue."""
         while unit.queue and len(unit.slots) < self._config.threads:
             number = unit.queue.popleft()
             account = self._account.threads[number]
-            account.begin = unit.now
+            account.begin = cycle
             slot = _Slot(number, self._traces[number], account, self._priorities[number])
             unit.slots.append(slot)
-            self._fetch(unit, slot, unit.now)
+            self._fetch(unit, slot, cycle)
+        self._look(unit)
+
+    def _look(self, unit: _Unit) -> None:
+        """Choose the thread that issues next; no other unit changes that."""
+        if unit.slots:
+            when = {slot: self._when(unit, slot) for slot in unit.slots}
+            unit.chosen = self._choose(unit, when)
+            unit.next = max(unit.now, when[unit.chosen])
 
     def _fetch(self, unit: _Unit, slot: _Slot, cycle: int) -> None:
         line = slot.step.number // LINE_INSTRUCTIONS
@@ -344,12 +358,10 @@ class _Schedule:
         return own if part == _FRONT else max(own, unit.free[part])
 
     def _slot(self, unit: _Unit) -> None:
-        """Issue an instruction of one thread of a unit, in this cycle or the first in which one is ready."""
-        chosen = self._choose(unit, {slot: self._when(unit, slot) for slot in unit.slots})
+        """Issue the next instruction of a unit."""
+        chosen, cycle = unit.chosen, unit.next
         waits = self._ready(unit, chosen)
-        ready, cause = waits[-1]
-        cycle = max(ready, unit.now)
-        for until, what in (*waits, (cycle, cause)):
+        for until, what in (*waits, (cycle, waits[-1][1])):
             if until > unit.covered:
                 self._account.idle[what] += until - unit.covered
                 unit.covered = until
@@ -403,10 +415,10 @@ class _Schedule:
         if known.ends or slot.at == len(slot.steps):
             unit.slots.remove(slot)
             unit.last, unit.atomic = None, False
-            unit.now = max(unit.now, end) if known.part == _FRONT else unit.now
-            self._dispatch(unit)
+            self._dispatch(unit, slot.after)  # the front end that a last message holds is its thread's alone
         else:
             self._fetch(unit, slot, cycle)
+            self._look(unit)
 
     def _mark(self, slot: _Slot, step: CarriedStep, known: EuDependences, cycle: int) -> None:
         """Note when the registers that an instruction writes are ready."""

@@ -222,7 +222,7 @@ def _to_tiles(
             bins=None if front is None else front.bins,
             config=config,
             primset=primset_numbers(len(draw.triangles), primset) if made is None else made.primset,
-            attributes=Attributes.of(draw),
+            attributes=Attributes.of(draw, config),
         )
         for draw, front, made in zip(frame.draws, front_ends, seen.fronts, strict=True)
     ]

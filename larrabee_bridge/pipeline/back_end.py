@@ -132,6 +132,7 @@ KnownWords: TypeAlias = Callable[[int], np.ndarray | None]
 KnownQuads: TypeAlias = Sequence[Quads] | Callable[[int, Draw], Quads]
 """The quads of each draw of a frame, by its number."""
 
+_OWN_PLANES = "leave out --free-setup: a program of the core computes planes in floats"
 _PLANE_LANES = 0xFF
 """Lanes of the last line of a quad's planes that hold planes."""
 
@@ -241,12 +242,15 @@ class _Run:
         """Bytes of a tile's pixels, without lists of fragments."""
         return (self.tile // QUAD) ** 2 * constants_of(self.frame.samples, self.sorts, Attributes())["BLOCK_BYTES"]
 
+    def _attributes(self, draw: Draw) -> Attributes:
+        return Attributes.of(draw, self.accounts.config)
+
     def chunks(self, numbers: np.ndarray, quads: Sequence[Quads]) -> Iterator[np.ndarray]:
         """Yield groups of tiles that fit the memory together, in their order."""
         count = self.accounts.tiles
         need = np.zeros(count, np.int64)
         for draw, each in zip(self.frame.draws, quads, strict=True):
-            size = constants_of(self.frame.samples, self.sorts, Attributes.of(draw))["QUAD_BYTES"]
+            size = constants_of(self.frame.samples, self.sorts, self._attributes(draw))["QUAD_BYTES"]
             np.maximum(need, np.bincount(each.tile, minlength=count) * size, out=need)
         while len(numbers):
             total = np.cumsum((self.tile_bytes + need + self.room.bytes)[numbers[:_CHUNK_TILES]])
@@ -259,7 +263,8 @@ class _Run:
         samples = self.frame.samples
         parts = [_taken(each, slice(*np.searchsorted(each.tile, (numbers[0], numbers[-1] + 1)))) for each in quads]
         needs = [
-            draw_bytes(part, samples, Attributes.of(draw)) for part, draw in zip(parts, self.frame.draws, strict=True)
+            draw_bytes(part, samples, self._attributes(draw))
+            for part, draw in zip(parts, self.frame.draws, strict=True)
         ]
         memory = TileMemory(
             numbers, self.columns, self.tile, samples, self.sorts, max(needs, default=0), self.room.of(numbers)
@@ -288,9 +293,11 @@ class _Run:
 
     def _draw(self, number: int, draw: Draw, quads: Quads, memory: TileMemory) -> None:
         texture = texture_of(draw)
-        attributes = Attributes.of(draw)
+        attributes = self._attributes(draw)
         layout = constants_of(self.frame.samples, self.sorts, attributes)
         known = None if self.words is None else self.words(number)
+        if known is None and attributes.floats:
+            raise InputError(Fault("planes = float: these planes are the host's, in integers", hint=_OWN_PLANES))
         dealt = memory.put(draw.triangles, quads, attributes, known)
         stretches = DrawStretches(self.accounts, memory, dealt, number, layout["QUAD_BYTES"])
         parameters = {
@@ -307,14 +314,14 @@ class _Run:
             "setup", parameters, memory.memory, whose, 0 * whose, scalars, dealt.sizes, {1: _PLANE_LANES}
         )
         program = program_of("setup", **parameters)
-        self._look(parameters, dealt, memory, stretches)
+        self._look(attributes, dealt, memory, stretches)
         if texture is None:
             stretches.set_up(program, runs, 0)
-            stretches.work(*self._work(draw, 0, dealt, memory)[:2])
+            stretches.work(*self._work(draw, attributes, 0, dealt, memory)[:2])
             return
-        first, asking, asked = self._work(draw, 1, dealt, memory)
+        first, asking, asked = self._work(draw, attributes, 1, dealt, memory)
         found = self._filter(texture, attributes, dealt, memory)
-        second, answering, answered = self._work(draw, 2, dealt, memory)
+        second, answering, answered = self._work(draw, attributes, 2, dealt, memory)
         fibers = fibers_of(
             self.accounts, int((asked + answered).sum()) / max(int(found[0].sum()), 1), layout["QUAD_BYTES"]
         )
@@ -326,9 +333,9 @@ class _Run:
             layout["TEXELS"] // LINE_BYTES,
         )
 
-    def _look(self, drawn: dict[str, int], dealt: DealtDraw, memory: TileMemory, stretches: DrawStretches) -> None:
+    def _look(self, attributes: Attributes, dealt: DealtDraw, memory: TileMemory, stretches: DrawStretches) -> None:
         """Run the set-up threads' prefetches for the first triangles of their lists."""
-        parameters = {name: drawn[name] for name in ("SAMPLES", "TEXTURED", "CORRECT")}
+        parameters = {"SAMPLES": self.frame.samples, **attributes.parameters}
         first = np.flatnonzero(np.diff(dealt.pairs, prepend=-1))
         many = np.minimum(np.diff(np.append(first, len(dealt.pairs))), AHEAD)
         scalars = {14: dealt.lists[first], 1: many}
@@ -337,11 +344,11 @@ class _Run:
         stretches.look(program_of("ahead", **parameters), runs, dealt.pairs[first])
 
     def _work(
-        self, draw: Draw, part: int, dealt: DealtDraw, memory: TileMemory
+        self, draw: Draw, attributes: Attributes, part: int, dealt: DealtDraw, memory: TileMemory
     ) -> tuple[VectorProgram, list[tuple[np.ndarray, RunNote]], np.ndarray]:
         """Run the work threads of a draw; return the program, its notes, and cycles: int64[tile, work thread]."""
         before = self.accounts.cycles[:, 1:].copy()
-        parameters = work_parameters(self.frame, draw, part, self.sorts, self.length)
+        parameters = work_parameters(self.frame, draw, attributes, part, self.sorts, self.length)
         program = program_of("work", **parameters)
         tile, thread = dealt.owner
         scalars = {0: dealt.queues, 5: dealt.counts, 9: memory.lists[tile, thread]}

@@ -41,19 +41,23 @@ class Attributes:
     """True if colours and coordinates follow perspective."""
     bits: int = 0
     """Bits by which numerators of coordinates are shifted up before the division (`coordinate_bits`)."""
+    floats: bool = False
+    """True if planes are floats, not the integers of all machines."""
 
     @classmethod
-    def of(cls, draw: Draw) -> Attributes:
+    def of(cls, draw: Draw, config: CoreConfig) -> Attributes:
         """Return the attributes of a draw; perspective counts only if it is visible."""
         triangles, textured = draw.triangles, texture_of(draw) is not None
         shaded = textured or (draw.state.colour_write and not bool(steady(triangles).all()))
         correct = shaded and not bool(triangles.level.all())
-        return cls(textured, correct, coordinate_bits(triangles) if correct and textured else 0)
+        bits = coordinate_bits(triangles) if correct and textured else 0
+        return cls(textured, correct, bits, config.planes == "float")
 
     @property
     def parameters(self) -> dict[str, int]:
         """Those of ``layout.mc``."""
-        return {"TEXTURED": int(self.textured), "CORRECT": int(self.correct)}
+        found = {"TEXTURED": int(self.textured), "CORRECT": int(self.correct)}
+        return found | ({"FLOAT": 1} if self.floats else {})
 
 
 def texture_of(draw: Draw) -> Texture | None:
@@ -147,9 +151,11 @@ def constants_of(samples: int, sorts: bool, attributes: Attributes) -> dict[str,
     return {name: int.from_bytes(values[4 * at : 4 * at + 4], "little") for at, name in enumerate(names)}
 
 
-def work_parameters(frame: Frame, draw: Draw, part: int, sorts: bool, length: int = 0) -> dict[str, int]:
+def work_parameters(
+    frame: Frame, draw: Draw, attributes: Attributes, part: int, sorts: bool, length: int
+) -> dict[str, int]:
     """Return the parameters of ``work.mc`` for a draw; ``part`` is 0, or 1 and 2 where it has a texture."""
-    state, attributes = draw.state, Attributes.of(draw)
+    state = draw.state
     found = {
         "SAMPLES": frame.samples,
         "PART": part,
@@ -165,6 +171,8 @@ def work_parameters(frame: Frame, draw: Draw, part: int, sorts: bool, length: in
         "SORTS": int(sorts),
         "LENGTH": length,
     }
+    if attributes.floats:
+        found["FLOAT"] = 1
     if attributes.correct:
         found |= {"CORRECT": 1, "BITS": attributes.bits}
         if state.texture is not None and state.texture.mipmaps and part == 1:
@@ -180,7 +188,7 @@ def work_parameters(frame: Frame, draw: Draw, part: int, sorts: bool, length: in
     return found
 
 
-# Planes of triangles by a program, sixteen side by side, equal to numpy's integers bit for bit (`planes.mc`).
+# Planes of triangles by a program, sixteen side by side: equal to numpy's integers bit for bit (`planes.mc`) or floats.
 
 
 _FIRST = 4096
@@ -203,7 +211,8 @@ def plane_program(samples: int, attributes: Attributes) -> VectorProgram:
     """Return the program for pixels of 1 or 4 samples."""
     places = {f"{axis}{number}": at[k] for number, at in enumerate(SAMPLES) for k, axis in enumerate("XY")}
     told = attributes.parameters | ({"BITS": attributes.bits} if attributes.correct else {})
-    return program_of("planes", SAMPLES=samples, **told, **(places if samples > 1 else {}))
+    name = "float_planes" if told.pop("FLOAT", 0) else "planes"
+    return program_of(name, SAMPLES=samples, **told, **(places if samples > 1 else {}))
 
 
 def plane_words(

@@ -28,7 +28,7 @@ PRIMSET = 1000
 
 @dataclass(frozen=True, slots=True)
 class FrameSetting:
-    """Options for drawing a frame; none changes the picture."""
+    """Options for drawing a frame; none changes the picture, but for planes in floats (`CoreConfig`)."""
 
     tile: int = 64
     config: CoreConfig | None = None
@@ -114,15 +114,16 @@ def render_on_larrabee(
         if progress is not None:
             progress(f"larrabee: draw {number + 1} of {len(frame.draws)} to tiles", share=number / len(frame.draws))
         given = primsets[number] if primsets is not None else None
+        config = setting.config or CoreConfig()
         rasters.append(
             rasterize(
                 *(draw.triangles, frame.width, frame.height),
                 tile=setting.tile,
                 samples=frame.samples,
                 bins=bins[number] if bins is not None else None,
-                config=setting.config,
+                config=config,
                 primset=primset_numbers(len(draw.triangles), setting.primset) if given is None else given,
-                attributes=None if setting.free_setup else Attributes.of(draw),
+                attributes=None if setting.free_setup else Attributes.of(draw, config),
                 engine=setting.engine,
             )
         )

@@ -75,6 +75,7 @@ _FRAMES = 4
 """Consecutive pictures, which overlap as far as the scheduler allows."""
 
 _WRITTEN = ", written"
+_FLOATS = "planes are in floats (planes = float)"
 
 Fronts = Sequence[FrontEndResult | None]
 """Front end of each draw, None without one; empty if all triangles are given on the screen."""
@@ -168,6 +169,7 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         part="core",
         timeline=_timeline(plan),
         ended=tuple(plan.done.tolist()),
+        own_arithmetic=_FLOATS if run.back_end.accounts.config.planes == "float" else "",
     )
 
 

@@ -98,6 +98,10 @@ class CoreConfig:
     full_stores_read: bool = param(False, "a store of a whole line brings the line from memory first", unit="",
         source="Seiler et al. 2008, 4.5: a tile that is cleared is not read", matters="caches",
         standing=Standing.DERIVED, moved=(True,))
+    planes: str = param("exact",
+        "depths, colours and texture coordinates between corners: the integers of all machines, or floats", unit="",
+        source="Seiler et al. 2008, 4.4: the required result is a 32-bit float; integers, so that pictures are equal",
+        matters="pictures", standing=Standing.DERIVED, allowed=("exact", "float"), moved=("float",))
     queued_quads: int = param(16, "quads that may wait for a work thread before the set-up thread does", unit="quads",
         source="no source gives it", matters="queues", standing=Standing.INVENTED, low=1, high=1024, moved=(1, 64))
     # fmt: on

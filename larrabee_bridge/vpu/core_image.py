@@ -134,19 +134,20 @@ class CoreImage:
         self.config = config
         head = np.zeros(at.HEAD, np.int64)
         self._numbers: dict[str, int] = {}
-        instructions: list[list[int]] = []
-        registers: list[int] = []
+        instructions: list[Numbers] = []
+        registers: list[Numbers] = []
         blocks: list[Numbers] = []
         code = 0
         self.blocks: list[int] = []
         """Start of each program's blocks in the table of blocks."""
         for number, program in enumerate(programs):
-            begin = len(instructions)
+            begin = sum(map(len, instructions))
             self._add(program, code, instructions, registers)
             code += -(-len(program.instructions) * config.instruction_bytes // LINE_BYTES)
             self.blocks.append(at.BLOCK * sum(map(len, blocks)))
             blocks.append(_blocks(program, begin, marks[number] if marks else {}))
-        flat = [np.array(instructions, np.int64).reshape(-1), np.array(registers, np.int64)]
+        nothing = np.zeros(0, np.int64)
+        flat = [np.concatenate([nothing, *map(np.ravel, instructions)]), np.concatenate([nothing, *registers])]
         flat.append(np.concatenate(blocks).reshape(-1) if blocks else np.zeros(0, np.int64))
         sets = {name: _sets(config, size) for name, size in _caches(config).items()}
         caches = {name: _empty(many, config.ways) for name, many in sets.items()}
@@ -171,19 +172,15 @@ class CoreImage:
             head[place] = value
         self._parts = parts
 
-    def _add(self, program: VectorProgram, code: int, instructions: list[list[int]], registers: list[int]) -> None:
-        config, costs = self.config, Costs.of(program, self.config)
-        for number, depends in enumerate(costs.depends):
-            bounds = [len(registers)]
-            for names in (depends.reads, costs.addresses[number], depends.writes):
-                registers += [self._numbers.setdefault(name, len(self._numbers)) for name in sorted(names)]
-                bounds.append(len(registers))
-            reads, addresses, writes, past = bounds
-            line = code + number * config.instruction_bytes // LINE_BYTES
-            each_line = config.gather_line_cycles if costs.by_offset[number] else 1
-            flags, latency = costs.flags[number], costs.latency[number]
-            likely = 2 if costs.branches[number] and _leads_back(program, number) else 1
-            instructions.append([flags, latency, reads, addresses, writes, past, line, likely, each_line])
+    def _add(self, program: VectorProgram, code: int, instructions: list[Numbers], registers: list[Numbers]) -> None:
+        costs = Costs.of(program, self.config)
+        rows, names, local = _table(program, costs)
+        rows = rows.copy()
+        rows[:, at.I_READS : at.I_PAST + 1] += sum(map(len, registers))
+        rows[:, at.I_CODE] = code + np.arange(len(rows)) * self.config.instruction_bytes // LINE_BYTES
+        instructions.append(rows)
+        numbers = [self._numbers.setdefault(name, len(self._numbers)) for name in names]
+        registers.append(np.array(numbers, np.int64)[local])
 
     def count(self, words: NDArray[np.uint32], work: WorkTables, *, native: bool) -> Numbers:
         """Count one piece of work; return the head of the image, whose results start at END.
@@ -293,6 +290,26 @@ def _blocks(program: VectorProgram, begin: int, marks: Mapping[int, int]) -> Num
     found[:, at.B_FIRST], found[:, at.B_PAST] = begin + bounds[:-1], begin + bounds[1:]
     for number, first in enumerate(bounds[:-1].tolist()):
         found[number, at.B_MARK] = marks.get(first, 0)
+    return found
+
+
+def _table(program: VectorProgram, costs: Costs) -> tuple[Numbers, list[str], Numbers]:
+    """Return rows of instructions without lines of code, the names of registers, and those that the rows are about."""
+    found: tuple[Numbers, list[str], Numbers] | None = program.analyses.get(("table", costs.config))
+    if found is None:
+        numbers: dict[str, int] = {}
+        registers: list[int] = []
+        rows = []
+        for number, depends in enumerate(costs.depends):
+            bounds = [len(registers)]
+            for names in (depends.reads, costs.addresses[number], depends.writes):
+                registers += [numbers.setdefault(name, len(numbers)) for name in sorted(names)]
+                bounds.append(len(registers))
+            each_line = costs.config.gather_line_cycles if costs.by_offset[number] else 1
+            likely = 2 if costs.branches[number] and _leads_back(program, number) else 1
+            rows.append([costs.flags[number], costs.latency[number], *bounds, 0, likely, each_line])
+        table = np.array(rows, np.int64).reshape(len(rows), at.INSTRUCTION)
+        found = program.analyses["table", costs.config] = (table, [*numbers], np.array(registers, np.int64))
     return found
 
 

@@ -6,7 +6,7 @@ share a core, misses and mispredictions are in `core_image.py` and `rotation.py`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 
@@ -17,32 +17,12 @@ from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import Pipe, VectorFamily, vector_share
 from larrabee_bridge.vpu.isa.operands import Memory
 from larrabee_bridge.vpu.notes import BasicBlocks, RunNote
-from larrabee_bridge.vpu.program import VectorProgram
+from larrabee_bridge.vpu.program import Dependences, VectorProgram
 from larrabee_bridge.vpu.rotation import BRANCH, EITHER, EVICT, FAR, NEAR, SETS_FLAGS, STORE, TOUCHES, WHOLE
 from pixelflow.simd.isa.declare import Declaration, Instruction
-from pixelflow.simd.isa.effects import Effects
-from pixelflow.simd.isa.effects import State as TouchedState
 from pixelflow.simd.lanes.native.transducer import Transducer, Transition
 
 # Costs of a program's instructions: pipes, latencies, and the registers that they wait for.
-
-
-@dataclass(frozen=True, slots=True)
-class Dependences:
-    """Registers and flags by name (vector registers as ``v3``), and whether memory is touched."""
-
-    reads: frozenset[str]
-    writes: frozenset[str]
-    memory: bool
-
-
-def dependences(found: Effects) -> Dependences:
-    """Return the reads and writes of effects by name; registers written in some lanes only are read too."""
-    return Dependences(_names(found.reads | found.kept), _names(found.writes), found.memory)
-
-
-def _names(states: Iterable[TouchedState]) -> frozenset[str]:
-    return frozenset(f"v{state}" if isinstance(state, int) else state for state in states)
 
 
 @dataclass(frozen=True)
@@ -74,20 +54,27 @@ class Costs:
 
     @classmethod
     def _made(cls, program: VectorProgram, config: CoreConfig) -> Costs:
-        declarations = [each.declaration for each in program.instructions]
-        depends = tuple(dependences(each) for each in program.effects)
-        families = tuple(VectorFamily(each.family) for each in declarations)
-        return cls(
-            config=config,
-            depends=depends,
-            families=families,
-            either=tuple(_either(config, each) for each in declarations),
-            branches=tuple(family is VectorFamily.BRANCH for family in families),
-            addresses=tuple(_addresses(each) for each in program.instructions),
-            flags=tuple(_flags(config, *each) for each in zip(program.instructions, depends, strict=True)),
-            by_offset=tuple(any(spec.name == "indices" for spec in each.operands) for each in declarations),
-            latency=tuple(_latency(config, *each) for each in zip(declarations, families, depends, strict=True)),
-        )
+        depends = {id(each): found for each, found in zip(program.instructions, program.dependences, strict=True)}
+        costs = program.each(lambda instruction: _costs_of(config, instruction, depends[id(instruction)]))
+        return cls(config, *(tuple(zip(*costs, strict=True)) or ((),) * 8))
+
+
+def _costs_of(
+    config: CoreConfig, instruction: Instruction, depends: Dependences
+) -> tuple[Dependences, VectorFamily, bool, bool, frozenset[str], int, bool, int]:
+    """Return the costs of one instruction, as the fields of `Costs`."""
+    declaration = instruction.declaration
+    family = VectorFamily(declaration.family)
+    return (
+        depends,
+        family,
+        _either(config, declaration),
+        family is VectorFamily.BRANCH,
+        _addresses(instruction),
+        _flags(config, instruction, depends),
+        any(spec.name == "indices" for spec in declaration.operands),
+        _latency(config, declaration, family, depends),
+    )
 
 
 _SHIFTS = frozenset(("shl", "shr", "sar", "rol", "ror"))

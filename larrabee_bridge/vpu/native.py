@@ -17,7 +17,7 @@ def group_program(program: VectorProgram, shape: Shape) -> GroupProgram:
     places, instructions = places_of(shape), program.instructions
     return GroupProgram(
         shape=shape,
-        parts=[record_numbers(each.apply, places) for each in instructions],
+        parts=program.each(lambda instruction: record_numbers(instruction.apply, places)),
         branches=[each.declaration.family is VectorFamily.BRANCH for each in instructions],
         addresses=(*program.addresses, len(program.words)),
         following=NEXT,
@@ -32,7 +32,8 @@ def native_runs(program: VectorProgram, shape: Shape) -> GroupRuns:
     key = "native runs", shape.group
     found: GroupRuns | None = program.analyses.get(key)
     if found is None:
-        found = program.analyses[key] = GroupRuns(group_program(program, shape), LINE_BYTES)
+        made = program.meant(f"groups of {shape.group}", GroupProgram, lambda: group_program(program, shape))
+        found = program.analyses[key] = GroupRuns(made, LINE_BYTES)
     return found
 
 

@@ -56,7 +56,7 @@ class BasicBlocks:
 
     @classmethod
     def _made(cls, program: VectorProgram, begins: list[int]) -> BasicBlocks:
-        memory = [each.memory for each in program.effects]
+        memory = [each.memory for each in program.dependences]
         touching = tuple(
             tuple(number for number in range(first, past) if memory[number]) for first, past in pairwise(begins)
         )

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from larrabee_bridge.vpu.isa import INSTRUCTIONS, NAMES
 from larrabee_bridge.vpu.isa.operands import BRACES
 from microcode.assembly import assemble
 from pixelflow.simd import files as packaged
-from pixelflow.simd.isa.declare import Declaration, InstructionSet
-from pixelflow.simd.isa.effects import Effects, effects
+from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
+from pixelflow.simd.isa.effects import State, effects
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
+from pixelflow.simd.store import MEANING, digest_of, key_of, store
+
+_Made = TypeVar("_Made")
 
 _PROGRAMS = packaged.shipped("larrabee_bridge", "programs")
 
@@ -21,6 +26,25 @@ LINE_BYTES = 64
 """A cache line, which is also one vector register."""
 MEMORY_BYTES = 1 << 16
 """Memory for the assembler's ranges; a run may have more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dependences:
+    """Registers and flags by name (vector registers as ``v3``), and whether memory is touched."""
+
+    reads: frozenset[str]
+    writes: frozenset[str]
+    memory: bool
+
+
+def dependences(instruction: Instruction) -> Dependences:
+    """Return the reads and writes of an instruction by name; registers written in some lanes only are read too."""
+    found = effects(instruction.apply)
+    return Dependences(_names(found.reads | found.kept), _names(found.writes), found.memory)
+
+
+def _names(states: Iterable[State]) -> frozenset[str]:
+    return frozenset(f"v{state}" if isinstance(state, int) else state for state in states)
 
 
 class VectorProgram(AssembledProgram):
@@ -31,12 +55,25 @@ class VectorProgram(AssembledProgram):
     stream: ClassVar[str] = "main"
 
     @cached_property
-    def effects(self) -> tuple[Effects, ...]:
+    def dependences(self) -> tuple[Dependences, ...]:
         """Reads and writes of each instruction."""
-        # Equal words are one object, whose effects are computed once.
+        return self.meant("dependences", tuple, lambda: self.each(dependences))
+
+    def each(self, make: Callable[[Instruction], _Made]) -> tuple[_Made, ...]:
+        """Return what is made of each instruction; equal words are one object, of which it is made once."""
         once = {id(each): each for each in self.instructions}
-        found = {number: effects(each.apply) for number, each in once.items()}
-        return tuple(found[id(each)] for each in self.instructions)
+        made = {number: make(each) for number, each in once.items()}
+        return tuple([made[id(each)] for each in self.instructions])
+
+    def meant(self, what: str, of: type[_Made], make: Callable[[], _Made]) -> _Made:
+        """Return what instructions' meanings say about the program, kept for the next process.
+
+        It is made each time if an instruction is declared outside of the set.
+        """
+        if not self.instruction_set.is_shipped:
+            return make()
+        code = digest_of("larrabee_bridge.vpu", "pixelflow.simd.isa", "pixelflow.simd.lanes")
+        return store().made(MEANING, key_of(code, self.name, self.sha256, what), of, make)
 
 
 TARGET = ProgramTarget(

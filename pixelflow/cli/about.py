@@ -115,6 +115,12 @@ RULES = (
         "appendix B: two passes, since address and data exceed what one pass can send",
     ),
     ModelRule(
+        "every module has wires to the TASICs of each other one (tasic.path_bytes_per_cycle), on which a round of an "
+        "explicit write crosses, addresses and data, while the next one leaves the EMCs and the last one is stored",
+        Standing.INVENTED,
+        "thesis 2.2.1 says that there is a path between the TASICs and where it leads, nothing more",
+    ),
+    ModelRule(
         "the corner turners of an EMC hold one round: the address and the data of the PE served last",
         Standing.INVENTED,
         "thesis 2.2.7 says that they can be used again, not how much they hold",

@@ -100,6 +100,7 @@ class NodeView:
             look = Look(
                 from_emcs=tuple(box.state.sent_bytes for box in boxes.emcs),
                 to_emcs=tuple(box.state.received_bytes for box in boxes.emcs),
+                over=tuple(map(runner.counts.over, range(len(boxes.tasics)))),
                 open_rows=_open_rows(boxes.tasics),
                 transferring=("tigc",) if runner.sequencers[1].state.outstanding else (),
                 simulated=known if known < watch.cycle else None,

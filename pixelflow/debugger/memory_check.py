@@ -90,7 +90,7 @@ def collisions(access: BlockAccess, array: ArrayConfig, *, data: bool = True) ->
             at = int(pairs[0])
             first, second = (int(access.served[own][emc[at + side], turn[at + side], 0]) for side in (0, 1))
             place = int(turn[at]), device_of + int(device[at]), int(address[at])
-            yield Collision(module, *place, first, second, len(pairs) - 1)
+            yield Collision((module + access.transfer.over) % array.modules, *place, first, second, len(pairs) - 1)
 
 
 def certain_collisions(program: Program) -> Iterator[tuple[int, Collision]]:

@@ -52,6 +52,7 @@ _sent = OperandSpec(
 _sends = OperandSpec("sends", Count(1, 16, (1, 2, 4, 8, 16)))
 _group = OperandSpec("count", Count(1, 15))
 _modules = OperandSpec("modules", Count(1, (1 << MODULES) - 1))
+_half = OperandSpec("half", Count(0, 1))
 _part = (OperandSpec("start", Count(0, PORT_BYTES - 1)), OperandSpec("size", Count(1, PORT_BYTES)))
 _SET = (Step("set a TASIC register"),)
 
@@ -77,7 +78,9 @@ class Tasics(Protocol):
     def set_gp(self, modules: int, node: int, gp: int) -> None: ...
     def set_gp_address(self, modules: int, address: int) -> None: ...
     def read(self, *, size: int, sends: int, addressing: int) -> None: ...
-    def write(self, *, size: int, addressing: int, held: bool, group: int = 0, half: int | None = None) -> None: ...
+    def write(
+        self, *, size: int, addressing: int, held: bool, group: int = 0, half: int | None = None, over: int = 0
+    ) -> None: ...
     def give(self, *, modules: int, start: int, size: int) -> None: ...
     def load(self, *, modules: int, blocks: int, address: int) -> None: ...
     def loop_back(self) -> None: ...
@@ -257,7 +260,7 @@ def mem_wr_held4(tasic: Tasics, addressing: int) -> None:
 @_transfer(
     "TAS_MemWrHalf4",
     0x9B,
-    OperandSpec("half", Count(0, 1)),
+    _half,
     way=Transfers.WRITE,
     source="appendix B: two passes; name invented",
 )
@@ -268,6 +271,22 @@ def mem_wr_half4(tasic: Tasics, half: int) -> None:
     words with an address each need two passes, because both leave a PE by the same port.
     """
     tasic.write(size=4, addressing=Addressing.EXPLICIT, held=False, half=half)
+
+
+@_transfer(
+    "TAS_MemWrOver4",
+    0x9F,
+    OperandSpec("over", Count(1, MODULES - 1)),
+    _half,
+    way=Transfers.WRITE,
+    source="2.2.1: a path from one module's EMCs to another module's SDRAMs; name and operands invented",
+)
+def mem_wr_over4(tasic: Tasics, over: int, half: int) -> None:
+    """Do what TAS_MemWrHalf4 does, in the SDRAMs of another module: ``over`` modules further on, round to the first.
+
+    All modules send and store at the same time. The four addresses and four words of a PE cross together.
+    """
+    tasic.write(size=4, addressing=Addressing.EXPLICIT, held=False, half=half, over=over)
 
 
 @_transfer("TAS_LoopBack", 0x9C, way=Transfers.PASS, source="2.2.8, loop-back mode; name invented")
@@ -378,3 +397,6 @@ def mem_load(tasic: Tasics, modules: int, blocks: int, address: int) -> None:
     Block i goes to address + 4 i inside each SDRAM. The GP and its address are those of the lowest of the modules.
     """
     tasic.load(modules=modules, blocks=blocks, address=address)
+
+
+MEM_WR_OVER4 = INSTRUCTIONS["TAS_MemWrOver4"]

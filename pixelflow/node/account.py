@@ -73,6 +73,8 @@ class Ledger:
     """Bytes from the TASICs to the GNI, for GPs of this node or of others; all are data."""
     from_gps: LedgerFlow = LedgerFlow()
     """Bytes of loads from the node's GPs to the GNI; all are data."""
+    over: LedgerFlow = LedgerFlow()
+    """Of the bytes from the EMCs those for the TASICs of another module, as their wires carry them."""
     slots: int = 0
     """Slots of transfers with PEs: one of each EMC of a module in each round."""
     slots_used: int = 0
@@ -95,6 +97,7 @@ class Ledger:
             ("bytes to the EMCs", self.outbound),
             ("bytes for GPs", self.to_gps),
             ("bytes from GPs", self.from_gps),
+            ("bytes between TASICs", self.over),
         )
 
     def as_object(self) -> dict[str, Json]:
@@ -115,6 +118,7 @@ class Ledger:
                     ("to_emcs", self.outbound),
                     ("to_gps", self.to_gps),
                     ("from_gps", self.from_gps),
+                    ("between_tasics", self.over),
                 )
             },
         }
@@ -146,6 +150,7 @@ def ledger_of(run: Clocked) -> Ledger:
     for_gps = sum(box.state.sent_bytes for box in boxes.ports)
     from_gps = sum(box.state.given_bytes for box in boxes.gps)
     to_gps, loads, looped = moved["PEs to GPs"], moved["GPs to TASICs"], moved["PEs to PEs"]
+    crossed = sum(map(run.counts.over, range(len(boxes.tasics))))
     given = (totals["inbound asked"], totals["inbound"], sent, totals["inbound used"])
     taken = (totals["outbound asked"], totals["outbound"], received, totals["outbound used"])
     return Ledger(
@@ -156,6 +161,7 @@ def ledger_of(run: Clocked) -> Ledger:
         LedgerFlow(*taken, moved["TASICs to PEs"] + looped),
         LedgerFlow(to_gps, for_gps, gni.from_modules_bytes, to_gps, to_gps),
         LedgerFlow(loads, from_gps, gni.from_gps_bytes, loads, loads),
+        LedgerFlow(totals["over asked"], crossed, crossed, totals["over used"], moved["TASICs to TASICs"]),
         totals["slots"],
         totals["slots used"],
     )

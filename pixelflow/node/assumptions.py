@@ -15,6 +15,7 @@ from pixelflow.config import NodeConfig
 from pixelflow.isa import Declaration, Instruction, Transfers
 from pixelflow.isa.control import ENDL, HALT, takes_control
 from pixelflow.isa.declarations import transfers_of
+from pixelflow.isa.tas import MEM_WR_OVER4
 from pixelflow.node.account import Run, UntimedRun
 from pixelflow.node.run.stalls import begins_with_read, ends_with_store
 from pixelflow.node.run.supply import WORD_BYTES, uses_of
@@ -295,6 +296,7 @@ class _TookPart:
             "transfers": bool(moved),
             "reads": Transfers.READ in moved,
             "writes": Transfers.WRITE in moved,
+            "crossings": MEM_WR_OVER4 in self.executed,
             "refresh": bool(moved) and config.sdram.refresh,
             "paths": bool(paths),
             "loads": bool(loads),

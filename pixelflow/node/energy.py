@@ -58,8 +58,8 @@ class EnergyConfig:
         source=f"the rest of an access to 8 bytes of DRAM ({_TABLE})", read_by=_READER)
     sdram_write: int = param(60_000, "a byte written to an SDRAM", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
         source="as a byte read", read_by=_READER)
-    network_byte: int = param(80_000, "a byte between TASICs and GPs", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
-        source="longer wires than those of a port", read_by=_READER)
+    network_byte: int = param(80_000, "a byte between TASICs, or TASICs and GPs", unit="fJ", low=0, high=_MOST,
+        standing=_INVENTED, source="longer wires than those of a port", read_by=_READER)
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -217,7 +217,7 @@ class EnergyMeter:
         if run.ledger is not None:
             ledger = run.ledger
             counts["port_byte"] += ledger.inbound.used + ledger.outbound.used
-            counts["network_byte"] += ledger.to_gps.used + ledger.from_gps.used
+            counts["network_byte"] += ledger.to_gps.used + ledger.from_gps.used + ledger.over.used
         named = {each.name: counts[each.name] for each in fields(prices)}
         families = {family: inside[family] for family in Family if inside[family]}
         return RunEnergy(named, families, prices, run.total_cycles)

@@ -293,7 +293,7 @@ class Node(NodeState):
             with self.watched(runner):
                 yield from runner.steps()
                 run = self._account(runner)
-            self._emit_end(run)
+            self._emit_end(runner, run)
 
     def runner(
         self,
@@ -350,7 +350,7 @@ class Node(NodeState):
             self._say_where(error)
             run = unfinished_account(runner, self.config, self._engine_name(function), _reason(error))
             self.unfinished = run
-            self._emit_end(run)
+            self._emit_end(runner, run)
             raise
         finally:
             self.running = None
@@ -363,13 +363,14 @@ class Node(NodeState):
     def account(self, runner: Clocked, *, function: bool = True) -> Run:
         """Return the account of a run on this node that has ended, and emit its end."""
         run = self._account(runner, function=function)
-        self._emit_end(run)
+        self._emit_end(runner, run)
         return run
 
     def _account(self, runner: Clocked, *, function: bool = True) -> Run:
         return account(runner, self.config, self._engine_name(function))
 
-    def _emit_end(self, run: Run) -> None:
+    def _emit_end(self, runner: Clocked, run: Run) -> None:
+        runner.performance.close(run.total_cycles)
         cycles = {each.stream: each.cycles for each in run.streams}
         self.bus.emit(RunEnded, run.total_cycles, run.reason, cycles, run)
 
@@ -384,7 +385,7 @@ class Node(NodeState):
                 saving.save(self._checkpoint(runner, saving))
             runner.run()
             run = self._account(runner, function=how.get("function", True))
-        self._emit_end(run)
+        self._emit_end(runner, run)
         if saving is not None and not reached:
             raise InputError(f"cycle {saving.cycle} cannot be saved: the run ends at cycle {run.total_cycles}")
         return run

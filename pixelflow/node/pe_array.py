@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -19,6 +19,7 @@ from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.isa.effects import effects
 from pixelflow.simd.isa.kinds import ByKind
 from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
 from pixelflow.simd.lanes.engine import Action, Engine, Meaning, Repeats, Template
 from pixelflow.simd.report import Report, Shown, counted, overview
 from pixelflow.simd.units import Snapshot
@@ -52,6 +53,25 @@ def influences_of(meaning: Meaning) -> dict[str, Names]:
         for name, sources in effects(meaning).writes.items()
         if isinstance(name, str)
     }
+
+
+# Enabled PEs count themselves: each has a counter of the cycles in which it is enabled.
+
+
+TALLY = ("T0", "T1", "T2", "T3", "T4")
+"""Bytes of the counter, lowest first: years of machine time."""
+
+
+def tally(cycles: int) -> Meaning:
+    """Return the meaning that adds cycles to the counters of enabled PEs."""
+
+    def meaning(pe: Algebra[Word, Bit]) -> None:
+        where, carry = pe.flag("E"), pe.bit(False)
+        for at, name in enumerate(TALLY):
+            total, carry = pe.add(pe.read(name), pe.word(cycles >> 8 * at & 0xFF), carry)
+            pe.write(name, total, where)
+
+    return meaning
 
 
 # The programs whose data were loaded into a node's memory, in the form of a saved state.
@@ -88,18 +108,18 @@ class PeArray(Shown):
 
     def __init__(self, config: NodeConfig, engine: str) -> None:
         array = config.array
-        shape = Shape(array.lanes, PANEL_PES, array.memory_bytes, WORDS, CARRIES, MASKS)
+        shape = Shape(array.lanes, PANEL_PES, array.memory_bytes, WORDS, CARRIES, MASKS, counters=TALLY)
         self.engine: Engine = make_engine(engine, shape)
         self.lee = LinearExpressionEvaluator(config)
         self._config = array
         self._modules = array.modules
         self._actions: dict[tuple[object, ...], Action] = {}
-        """By the instruction and its parameters."""
+        """By the instruction and its parameters; of a tally, by its cycles."""
         self._straight: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[Action, ...]] = {}
         """Of straight code, by its words and their parameters."""
         self._straight_words = 0
-        self._templates: dict[Instruction, Template] = {}
-        """By an instruction whose coefficients are 0."""
+        self._templates: dict[Instruction | int, Template] = {}
+        """By an instruction whose coefficients are 0; of a tally, by its cycles."""
         self._coordinates_of: int | None = None
         self.exact = False
         """True if whole states matter, scratch memory included: kernels are not used then."""
@@ -149,6 +169,23 @@ class PeArray(Shown):
             found = self._actions[key] = self.engine.prepare(instruction.apply)
         return found
 
+    def tally(self, cycles: int) -> Action:
+        """Return the action that adds cycles to the counters of enabled PEs."""
+        found = self._actions.get((cycles,))
+        if found is None:
+            found = self._actions[(cycles,)] = self.engine.prepare(tally(cycles))
+        return found
+
+    def clear_tallies(self) -> None:
+        """Set the counters of all PEs to 0."""
+        for name in TALLY:
+            self.engine.set_word(name, np.zeros(self.engine.shape.lanes, np.uint8))
+
+    def tallies(self) -> tuple[int, ...]:
+        """Return the sums of the counters of each module."""
+        counters = (self.engine.get_word(name).reshape(self._modules, -1).sum(axis=1, dtype=np.int64) for name in TALLY)
+        return tuple(sum(each << 8 * at for at, each in enumerate(counters)).tolist())
+
     def straight_actions(
         self, words: tuple[int, ...], parameters: tuple[int, ...], make: Callable[[], Sequence[Action]]
     ) -> tuple[Action, ...]:
@@ -163,8 +200,11 @@ class PeArray(Shown):
             self._straight[words, parameters] = found
         return found
 
-    def joint_action(self, instructions: ByKind, first: int, end: int) -> Action:
-        """Return one action for the PE instructions among ``first`` to ``end - 1``, none of which has a parameter."""
+    def joint_action(self, instructions: ByKind, first: int, end: int, tallies: Mapping[int, int]) -> Action:
+        """Return one action for the PE instructions among ``first`` to ``end - 1``, none of which has a parameter.
+
+        ``tallies`` are counted in between: cycles by the instruction that follows.
+        """
         kind_of = instructions.kind_of[first:end]
         numbers: dict[int, int] = {}
         templates: list[Template] = []
@@ -175,8 +215,20 @@ class PeArray(Shown):
         which = np.full(len(instructions.kinds), -1)
         which[list(numbers)] = list(numbers.values())
         on_lanes = np.flatnonzero(which[kind_of] >= 0)
-        coefficients = instructions.coefficients(first, end)[on_lanes]
-        return self.engine.prepare_all(templates, which[kind_of[on_lanes]], coefficients)
+        chosen, coefficients = which[kind_of[on_lanes]], instructions.coefficients(first, end)[on_lanes]
+        if tallies:
+            places = np.searchsorted(on_lanes, np.array([*tallies]) - first)
+            cycles, counted = np.unique([*tallies.values()], return_inverse=True)
+            chosen = np.insert(chosen, places, len(templates) + counted)
+            coefficients = np.insert(coefficients, places, 0, axis=0)
+            templates += [self._tally_template(each) for each in cycles.tolist()]
+        return self.engine.prepare_all(templates, chosen, coefficients)
+
+    def _tally_template(self, cycles: int) -> Template:
+        found = self._templates.get(cycles)
+        if found is None:
+            found = self._templates[cycles] = self.engine.template(lambda numbers: tally(cycles), 0)
+        return found
 
     def _template(self, kind: Instruction) -> Template:
         """Return the template for instructions of a kind, without a parameter."""

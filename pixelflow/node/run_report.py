@@ -86,6 +86,8 @@ def _streams(account: Run) -> Iterator[Part]:
         into, out, idle = moved.outbound.used, moved.inbound.used, moved.slots - moved.slots_used
         slots = f"; {counted(moved.slots, 'slot')}, {number(idle)} of them idle"
         yield f"on the local ports: {number(out)} bytes out of PEs, {number(into)} into PEs{slots}"
+        if moved.over.used:
+            yield f"between TASICs: {number(moved.over.used)} bytes, addresses included, to other modules"
 
 
 def _stage_rows(account: Run) -> Iterator[tuple[str, int]]:

@@ -28,7 +28,7 @@ from pixelflow.node.run.semaphores import STREAMS
 from pixelflow.node.run.stream import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
 from pixelflow.node.run.tasic_box import Collect, Fetch, Grant, LoadPart, LoadRequest, Parcel, PortState
 from pixelflow.node.texture_unit import AddressGenerator, Moving, TextureState
-from pixelflow.node.transfer import Destination, Direction, Load, Return, Transfer, TransferCommand
+from pixelflow.node.transfer import WAYS, Destination, Direction, Load, Return, Transfer, TransferCommand
 from pixelflow.simd.arrays import parse_arrays
 from pixelflow.simd.boxes import Sent
 from pixelflow.simd.configuration import shorten
@@ -62,8 +62,12 @@ CLASS_OF: Mapping[str, type] = {
 }
 """Every class (a dataclass or an enumeration) whose values a saved file may hold; a name is never reused."""
 
-ADDED: Mapping[str, Mapping[str, int]] = {"transfer.Command": {"used": 0, "given": 0, "taken": 0}}
-"""Fields missing in older files, with their values; runs do not depend on them."""
+ADDED: Mapping[str, Mapping[str, int]] = {
+    "transfer.Command": {"used": 0, "given": 0, "taken": 0},
+    "transfer.Transfer": {"over": 0},
+    "ports.Fetch": {"rounds": 1},
+}
+"""Fields missing in older files, with their values."""
 
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in CLASS_OF.items()}
 
@@ -264,7 +268,8 @@ def renewed(state: Snapshot, entry: str | None) -> Snapshot:
         return state | {"texture": texture}
     run = state["run"]
     run = _with_one_box(run["stream"], entry or STREAMS[0], texture.moved) if "stream" in run else _with_issues(run)
-    return state | {"texture": texture, "run": run}
+    before = dict.fromkeys(WAYS, 0) | run["moved_before"]
+    return state | {"texture": texture, "run": run | {"moved_before": before}}
 
 
 def _with_one_box(stream: Snapshot, name: str, moved: dict[str, int]) -> Snapshot:

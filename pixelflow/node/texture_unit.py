@@ -35,6 +35,7 @@ from pixelflow.node.transfer import (
 )
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.lanes.engine import Engine
+from pixelflow.simd.report import counted
 
 # The order in which marked PEs of an EMC are served, their groups, and the commands of a module (thesis 2.2.7).
 
@@ -100,7 +101,10 @@ def commands_of(
     array: ArrayConfig,
     addresses: Sequence[tuple[RoundAddresses, ...]] | None = None,
 ) -> tuple[TransferCommand, ...]:
-    """Return the command for each module; ``marks`` returns the marks MR or MW: bool[lanes]."""
+    """Return the command for each module, which is that of the PEs of another one where their bytes go over to it.
+
+    ``marks`` returns the marks MR or MW: bool[lanes].
+    """
     rounds, slots = (0,) * array.modules, ((0, 0, 0),) * array.modules
     if transfer.accesses or transfer.direction is Direction.LOOP_BACK:
         rounds, slots = rounds_of(transfer, marks(transfer.mark), array), _slots(transfer, marks(transfer.mark), array)
@@ -121,7 +125,7 @@ def commands_of(
             None if addresses is None else addresses[module],
             *slots[module],
         )
-        for module in range(array.modules)
+        for module in ((number - transfer.over) % array.modules for number in range(array.modules))
     )
 
 
@@ -203,6 +207,9 @@ class TextureState:
         held = np.full((config.array.emcs, DEVICES), NO_ADDRESS, np.int64)
         return cls([Destination() for _ in range(config.array.modules)], held)
 
+    def __post_init__(self) -> None:
+        self.moved = dict.fromkeys(WAYS, 0) | self.moved  # an older file lacks a way
+
     def snapshot(self) -> TextureState:
         """Return a copy of the state."""
         return TextureState(**{each.name: _copied(getattr(self, each.name)) for each in fields(TextureState)})
@@ -281,7 +288,8 @@ class TextureAccess:
         rounds, devices = addresses.shape[1:]
         shape = (modules, self._array.emcs_per_module, rounds)
         found = np.zeros((*shape, devices, transfer.size), np.uint8)
-        for module, memory in enumerate(self._memories):
+        for number, memory in enumerate(self._memories):
+            module = (number - transfer.over) % modules
             taken = valid.reshape(shape)[module].T
             where = addresses.reshape(*shape, devices)[module].swapaxes(0, 1)[taken]
             physical = self.physical(where, first=4 * (transfer.half or 0))
@@ -583,7 +591,17 @@ class TextureUnit(TextureState):
             Direction.READ, size=size, sends=sends, addressing=addressing, alternate=self.alternate
         )
 
-    def write(self, size: int, addressing: Addressing, held: bool, group: int = 0, half: int | None = None) -> None:
+    def write(
+        self,
+        size: int,
+        addressing: Addressing,
+        held: bool,
+        group: int = 0,
+        half: int | None = None,
+        over: int = 0,
+    ) -> None:
+        if over >= self._array.modules:
+            raise MachineFault(f"no module is {over} further on: the node has {counted(self._array.modules, 'module')}")
         self.transfer = Transfer(
             Direction.WRITE,
             size=size,
@@ -592,6 +610,7 @@ class TextureUnit(TextureState):
             alternate=self.alternate,
             group=group,
             half=half,
+            over=over,
         )
 
     def loop_back(self) -> None:
@@ -772,7 +791,9 @@ class TextureUnit(TextureState):
                 words = words[:, :, :, DEVICES // 2 :]
             words_each = words.shape[2] * words.shape[3] * 4 // transfer.size
             data = words.swapaxes(2, 3).reshape(*groups.shape[:2], words_each, transfer.size)
-            self.moved["PEs to TASICs"] += int((groups >= 0).sum()) * 4 * words.shape[3]
+            moved = int((groups >= 0).sum()) * 4 * words.shape[3]
+            self.moved["PEs to TASICs"] += moved
+            self.moved["TASICs to TASICs"] += moved * bool(transfer.over)
         self.accessed = BlockAccess(transfer, givers, groups, addresses, valid, data)
         self._access.carry_out(transfer, addresses, valid, givers, data)
         self.moved["TASICs to texture memory"] += int(valid.sum()) * addresses.shape[2] * transfer.size

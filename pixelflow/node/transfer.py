@@ -19,6 +19,7 @@ WAYS = (
     "PEs to PEs",
     "PEs to GPs",
     "GPs to TASICs",
+    "TASICs to TASICs",
 )
 """The ways of data; a read that sends repeatedly gives the PEs more than it takes from texture memory."""
 
@@ -82,6 +83,8 @@ class Transfer:
     """Of a write with explicit addresses: 0 for the lower four SDRAMs, 1 for the upper four."""
     returned: Return | None = None
     load: Load | None = None
+    over: int = 0
+    """Of a write: by how many modules the SDRAMs are further on than the PEs."""
 
     @property
     def accesses(self) -> bool:
@@ -92,6 +95,11 @@ class Transfer:
     def mark(self) -> str:
         """The mark of the PEs that determine the number of rounds."""
         return "MR" if self.direction is Direction.READ else "MW"
+
+    @property
+    def what(self) -> str:
+        """The direction in words, for events."""
+        return "PEs to texture memory of another module" if self.over else self.direction.value
 
     @property
     def uses_ports(self) -> bool:

@@ -95,6 +95,8 @@ class ModuleState:
     to_emcs: int | None
     open_rows: tuple[int | None, ...] | None = None
     """For each bank the row that is open, None in it for a closed bank."""
+    over: int = 0
+    """Bytes of slots from the EMCs of other modules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,6 +459,7 @@ def _traffic(each: ModuleState) -> tuple[str, ...]:
         f"from {count(each.from_emcs)}",
         f"to {count(each.to_emcs)}",
         f"accesses {count(each.accesses)}",
+        *((f"over {count(each.over)}",) if each.over else ()),
     )
 
 
@@ -802,6 +805,7 @@ def _text_fields(state: DashboardState) -> list[tuple[str, list[str]]]:
             parts += [f"TASICs busy {count(module.busy)}", f"{count(module.accesses)} accesses"]
             slots = f"slots for {count(module.from_emcs)} bytes from EMCs"
             parts += [slots, f"slots for {count(module.to_emcs)} bytes to EMCs"]
+            parts += [f"slots for {count(module.over)} bytes from other modules"] if module.over else []
         found.append((f"module {module.module}", parts))
     found += [("GNI", [f"{path} {count(cycles)}" for path, cycles in state.gni])] if state.gni else []
     found += [(f"sem {each.number}", [f"count {count(each.count)}"]) for each in state.semaphores]

@@ -84,6 +84,13 @@ class EnablesChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class EnabledCounted(Event):
+    """The sum of enabled PEs of each module over the busy cycles of the EMC stream; at the end of runs with PE data."""
+
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TransferBegan(Event, Generic[Access]):
     """A transfer to or from texture memory has begun, and its addresses are known."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pixelflow.observe.node_events import (
     Accessed,
-    EnablesChanged,
+    EnabledCounted,
     NodeAccountView,
     NodeRunView,
     PathUsed,
@@ -112,7 +112,7 @@ class _Seen:
         self.path_bytes: Counter[str] = Counter()
         self.sent: Counter[int] = Counter()
         self.taken: Counter[int] = Counter()
-        self.enabled: _EnabledCycles | None = None
+        self.enabled: Sequence[int] | None = None
         self.energies: Mapping[str, int] = {}
 
     @property
@@ -124,33 +124,6 @@ class _Seen:
     def modules(self) -> range:
         """The modules whose TASICs took part."""
         return range(len(self.account.tasic_cycles))
-
-
-class _EnabledCycles:
-    """The sum of enabled PEs over the busy cycles of the EMC stream."""
-
-    def __init__(self, modules: int) -> None:
-        self._sums = [0] * modules
-        self._counts = (0,) * modules
-        self._since = 0
-        self._waited = 0
-
-    def change(self, event: EnablesChanged) -> None:
-        self._sums = self._until(event.cycle)
-        self._counts, self._since = event.counts, event.cycle
-
-    def skip(self, cycles: int) -> None:
-        """Leave out cycles since the last change in which the stream waited."""
-        self._since += cycles
-        self._waited += cycles
-
-    def until_end(self, busy: int) -> list[int]:
-        """Return the sums over all busy cycles; an open wait follows the last of them."""
-        return self._until(busy + self._waited)
-
-    def _until(self, cycle: int) -> list[int]:
-        pairs = zip(self._sums, self._counts, strict=True)
-        return [total + count * (cycle - self._since) for total, count in pairs]
 
 
 # --- the run --------------------------------------------------------------------------------------------------------
@@ -238,7 +211,7 @@ def _routines(seen: _Seen) -> Values:
 # --- the array --------------------------------------------------------------------------------------------------------
 
 
-@_statistic("array.enabled_pe_cycles", "PE-cycles", EnablesChanged, Waited)
+@_statistic("array.enabled_pe_cycles", "PE-cycles", EnabledCounted)
 def _enabled(seen: _Seen) -> Values:
     """Sum of the enabled PEs over the busy cycles of the EMC stream; null where only time passed, and for a run that
     continues from a checkpoint."""
@@ -246,7 +219,7 @@ def _enabled(seen: _Seen) -> Values:
     return {(): sum(_enabled_counts(seen)) if known else None}
 
 
-@_statistic("array.enabled_pe_cycles.module<module>", "PE-cycles", EnablesChanged, Waited)
+@_statistic("array.enabled_pe_cycles.module<module>", "PE-cycles", EnabledCounted)
 def _enabled_modules(seen: _Seen) -> Values:
     """The same by module."""
     return {(str(module),): count for module, count in enumerate(_enabled_counts(seen))}
@@ -254,7 +227,7 @@ def _enabled_modules(seen: _Seen) -> Values:
 
 def _enabled_counts(seen: _Seen) -> Sequence[int]:
     """Return the sums of all modules; none where they are not known."""
-    return seen.enabled.until_end(seen.account.busy) if seen.enabled is not None and seen.whole else ()
+    return seen.enabled if seen.enabled is not None and seen.whole else ()
 
 
 # --- texture memory and GNI -----------------------------------------------------------------------------------------
@@ -299,7 +272,7 @@ def _bytes(seen: _Seen) -> Values:
     them; those that used them, and the data among these; null where something stopped the run before its ledger was
     closed."""
     kinds = ("asked", "carried", "counted", "used", "moved")
-    ways = ("to_tasics", "to_emcs", "to_gps", "from_gps")
+    ways = ("to_tasics", "to_emcs", "to_gps", "from_gps", "between_tasics")
     if not seen.two_streams:
         return {}
     if seen.account.ledger is None:
@@ -349,7 +322,7 @@ class Collector:
 
     def attach(self, bus: Bus) -> None:
         """Subscribe; before the next run."""
-        bus.subscribe(self._receive, RunBegan, Accessed, PathUsed, EnablesChanged, Waited, Signalled, Taken, RunEnded)
+        bus.subscribe(self._receive, RunBegan, Accessed, PathUsed, EnabledCounted, Signalled, Taken, RunEnded)
 
     def _receive(self, event: Event) -> None:
         if isinstance(event, RunBegan):
@@ -366,12 +339,8 @@ class Collector:
                 seen.sent[event.semaphore] += 1
             case Taken():
                 seen.taken[event.semaphore] += 1
-            case EnablesChanged():
-                if seen.enabled is None:
-                    seen.enabled = _EnabledCycles(len(event.counts))
-                seen.enabled.change(event)
-            case Waited(stream="eigc") if seen.enabled is not None:
-                seen.enabled.skip(event.end - event.cycle)
+            case EnabledCounted():
+                seen.enabled = event.counts
             case RunEnded():
                 seen.account = event.account
                 seen.energies = {} if self._energies is None else self._energies()

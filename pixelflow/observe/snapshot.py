@@ -159,6 +159,8 @@ class Look:
     from_emcs: tuple[int, ...] | None = None
     """Bytes of slots from the EMCs of each module to its TASICs."""
     to_emcs: tuple[int, ...] | None = None
+    over: tuple[int, ...] | None = None
+    """Bytes of slots from the EMCs of other modules to the TASICs of each module."""
     open_rows: tuple[tuple[int | None, ...], ...] | None = None
     """For each module the open row of each bank."""
     transferring: tuple[str, ...] = ()
@@ -362,6 +364,7 @@ def _modules(watch: Watch, facts: Facts, look: Look, cycle: int) -> tuple[Module
             of(look.from_emcs, module),
             of(look.to_emcs, module),
             of(look.open_rows, module),
+            of(look.over, module) or 0,
         )
         for module in range(facts.modules)
     )

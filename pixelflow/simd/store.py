@@ -19,7 +19,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -44,8 +44,9 @@ MOST_FILES = 4_000
 _LOOK = 64
 """Files that a process adds between two looks at the limits: by so many they may be passed."""
 
-CODE, PROGRAM, MODEL, FIGURES = "code", "program", "model", "figures"
-"""Kinds: native code; assembled programs; tessellated models; figures of frames that claims are judged by."""
+CODE, PROGRAM, MEANING, MODEL, FIGURES = "code", "program", "meaning", "model", "figures"
+"""Kinds: native code; assembled programs; recorded meanings of programs and plain functions; tessellated models;
+figures of frames that claims are judged by."""
 
 
 def folder() -> Path:
@@ -129,6 +130,14 @@ class Store:
     def put_object(self, kind: str, key: str, made: object) -> None:
         """Keep an object under a key."""
         self.put(kind, key, pickle.dumps(made, pickle.HIGHEST_PROTOCOL))
+
+    def made(self, kind: str, key: str, of: type[_Made], make: Callable[[], _Made]) -> _Made:
+        """Return the object of a class kept under a key; else one that is made now, and kept."""
+        found = self.get_object(kind, key, of)
+        if found is None:
+            found = make()
+            self.put_object(kind, key, found)
+        return found
 
     def files(self) -> Iterator[StoredFile]:
         """Yield the files, in any order; none of a folder that others may write to."""

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from microcode import Builder, Mem, Program, Register
+from microcode.draft import RoundsDraft
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT
 from tessellation.plan.mapping import Pass, Placement
 from tessellation.plan.memory_map import AVAILABLE, FLOAT_BYTES, RESULTS, MemoryMap
@@ -26,7 +27,7 @@ PORT_START = 4
 """Begin of the results in the output port: past the base address, as TAS_MemRdGp4 requires."""
 
 
-def emit_copy(builder: Builder, source: Mem, target: Mem, size: int) -> None:
+def emit_copy(builder: Builder | RoundsDraft, source: Mem, target: Mem, size: int) -> None:
     """Emit the copy of bytes within PE memory, 2 cycles each."""
     for index in range(size):
         builder.emit("LD", Register.R, source[index])

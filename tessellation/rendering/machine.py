@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pixelflow.config import THESIS, TINY, NodeConfig
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run, guesses, words_of
-from pixelflow.observe.node_statistics import Collector, RunStatistics
+from pixelflow.observe import EnabledCounted
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import Blend, Bound, DrawnFrame, Frame, FreeWork, ScreenTriangles, Work, places_of, spans_of
@@ -71,10 +71,14 @@ def draw_on_pixelflow(
 
     config = config or THESIS
     triangles = ScreenTriangles.joined([each.triangles for each in frame.draws])
-    collector = Collector()
+    enabled = 0
+
+    def count(event: EnabledCounted) -> None:
+        nonlocal enabled
+        enabled += sum(event.counts)
 
     def attach(node: Node) -> None:
-        collector.attach(node.bus)
+        node.bus.subscribe(count, EnabledCounted)
         if watch is not None:
             watch(node)
 
@@ -85,7 +89,7 @@ def draw_on_pixelflow(
     stages: Counter[str] = Counter()
     for each in drawn:
         stages.update(each.cycles_by_stage)
-    busy = _sum(collector.runs, "eigc.busy_cycles")
+    busy = sum(run.busy for run in (*composed.loading, *(each.run for node in drawn for each in node.regions)))
     cycles = composed.time.cycles if composed.time else drawn[0].cycles
     nodes, regions, reached = parts + shaders, drawn[0].places, sum(each.drawn for each in drawn)
     pairs = f"{reached:,} pairs of a triangle and a region that its box reaches"
@@ -117,7 +121,7 @@ def draw_on_pixelflow(
         stages=dict(stages),
         mix=_families(drawn),
         covered_lanes=_covered(triangles, frame) / (reached * config.lanes) if reached else 0.0,
-        enabled_lanes=_sum(collector.runs, "array.enabled_pe_cycles") / (busy * config.lanes),
+        enabled_lanes=enabled / (busy * config.lanes),
         traffic=_traffic(drawn, composed.time),
         picture=composed.picture,
         facts=tuple(facts),
@@ -205,10 +209,6 @@ def _covered(triangles: ScreenTriangles, frame: Frame) -> int:
     """Return the number of samples covered, summed over triangles."""
     places = places_of(frame.samples)
     return sum(int(spans_of(triangles, frame.width, frame.height, place).pixels.sum()) for place in places)
-
-
-def _sum(runs: list[RunStatistics], name: str) -> int:
-    return sum(run.values[name] or 0 for run in runs)
 
 
 def _families(drawn: Sequence[NodeRuns]) -> dict[str, int]:

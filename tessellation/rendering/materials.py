@@ -7,11 +7,13 @@ linear colours, linear with textures, divided with textures, divided colours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.config import THESIS, NodeConfig
@@ -356,10 +358,16 @@ class ShadedFrame:
     def _starts(self) -> np.ndarray:
         return np.cumsum([0, *(len(draw.materials) for draw in self.draws)])
 
-    def place_of(self, number: int) -> tuple[DrawData, int]:
-        """Return the draw of a triangle and its number there."""
-        draw = int(np.searchsorted(self._starts, number, side="right")) - 1
-        return self.draws[draw], number - int(self._starts[draw])
+    def start_of(self, draw: DrawData) -> int:
+        """Return the number of the first triangle of a draw."""
+        return int(self._starts[self.draws.index(draw)])
+
+    def places_of(self, numbers: NDArray[np.int64]) -> Iterator[tuple[DrawData, NDArray[np.int64]]]:
+        """Yield the draws of triangles in the order of drawing, each with their numbers there."""
+        bounds = np.searchsorted(numbers, self._starts).tolist()
+        for draw, start, (first, past) in zip(self.draws, self._starts, pairwise(bounds), strict=False):
+            if first < past:
+                yield draw, numbers[first:past] - start
 
     def regions(self) -> list[Region]:
         """Return the regions of the screen, the same for all samples."""
@@ -379,7 +387,8 @@ class ShadedFrame:
 
     def materials_of(self, triangles: Iterable[int]) -> tuple[Material, ...]:
         """Return the materials of triangles, in the order of their numbers."""
-        found = {draw.materials[index] for draw, index in map(self.place_of, triangles)}
+        places = self.places_of(np.array([*triangles], np.int64))
+        found = {draw.materials[each] for draw, index in places for each in index.tolist()}
         return tuple(each for each in self.materials if each in found)
 
     @cached_property

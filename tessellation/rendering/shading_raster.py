@@ -8,14 +8,26 @@ all PEs: a PE gets those of its neighbours by PixSwap, whether the triangle cove
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
-from microcode import Builder, Imm, Mem, Program, Register
+from microcode import Builder, Imm, Mem, PerRound, Program, Register
+from microcode.draft import RoundsDraft
 from pixelflow.node import Node, Run
-from pixelflow.simd.drawing import COLOUR_FRACTION, DEPTH_FRACTION, DIVISOR, FAR, NUMERATORS, Planes, Quotients
+from pixelflow.simd.drawing import (
+    COLOUR_FRACTION,
+    DEPTH_FRACTION,
+    DIVISOR,
+    FAR,
+    NUMERATORS,
+    Interpolation,
+    Planes,
+    Quotients,
+)
 from tessellation.microprogram.ports import emit_copy
 from tessellation.rendering.instructions import COPY_STAGE, Region, signed_bytes
 from tessellation.rendering.materials import (
@@ -49,7 +61,10 @@ _ALPHA = 3
 _ACROSS, _BELOW = 4, 1
 """Distances in a panel to the PEs of the next column and row."""
 
-Plane = tuple[int, int, int]
+Plane = tuple[PerRound, PerRound, PerRound]
+"""A, B and C of some triangles."""
+Where = NDArray[np.bool_] | None
+"""Some triangles of those of the rounds; None for all."""
 
 
 def record_program(shaded: ShadedFrame, region: Region, plane: int = 0, composition: int | None = None) -> Program:
@@ -62,9 +77,7 @@ def record_program(shaded: ShadedFrame, region: Region, plane: int = 0, composit
     reserved(builder)
     drawing = RecordDrawing(builder, shaded, region, plane)
     drawing.clear()
-    for number in region.triangles.tolist():
-        if number < shaded.opaque:
-            drawing.triangle(number)
+    drawing.triangles(region.triangles[region.triangles < shaded.opaque])
     if composition is not None:
         builder.mark(COPY_STAGE)
         builder.emit("EMC_SetEnab")
@@ -76,7 +89,7 @@ def record_program(shaded: ShadedFrame, region: Region, plane: int = 0, composit
 
 @dataclass(slots=True)
 class RecordDrawing:
-    """A record program under construction."""
+    """A record program under construction. Triangles of a draw are emitted together, in rounds of one each."""
 
     builder: Builder
     shaded: ShadedFrame
@@ -91,163 +104,156 @@ class RecordDrawing:
     def clear(self) -> None:
         """Emit the background and, if triangles are cut out, the routines for texels."""
         builder = self.builder
-        present = self.shaded.present(self.region.triangles.tolist())
-        places = [
-            self.shaded.place_of(number) for number in self.region.triangles.tolist() if number < self.shaded.opaque
-        ]
-        cut = {draw.materials[index] for draw, index in places if draw.cutout}
+        opaque = self.region.triangles[self.region.triangles < self.shaded.opaque]
+        present = self.shaded.materials_of(opaque.tolist())
+        cut = {draw.materials[index[0]] for draw, index in self.shaded.places_of(opaque) if draw.cutout}
         builder.mark("clear")
         builder.emit("EMC_SetEnab")
         builder.emit("EMC_TreeIntoMem_Li", self._record.depth, _DEPTH_BYTES, 0, 0, FAR << DEPTH_FRACTION)
         builder.emit("STI", MATERIAL, Imm(0))
-        self._constant(self.shaded.frame.background)
+        for place, value in zip(self._record.finished, self.shaded.frame.background, strict=True):
+            builder.emit("STI", place, Imm(value))
         if cut:
             self._texels = TexelPrograms.within(builder, self.shaded, [each for each in present if each in cut])
 
-    def triangle(self, number: int) -> None:
-        """Emit the edges of a triangle, its depth test, and the data kept of it."""
-        builder = self.builder
-        draw, index = self.shaded.place_of(number)
-        material = draw.materials[index]
-        block = self._blocks(material)
-        builder.mark("edges")
-        builder.emit("EMC_SetEnab")
-        self._edges(draw, index, self.plane)
-        builder.mark("depth")
-        self.nearer(draw, index, number)
+    def triangles(self, numbers: NDArray[np.int64]) -> None:
+        """Emit triangles, in order."""
+        for draw, index in self.shaded.places_of(numbers):
+            # Rounds have no control, and texels are read by routines.
+            for some in np.split(index, len(index)) if self.cuts(draw) else (index,):
+                self._together(draw, some)
+
+    def _together(self, draw: DrawData, index: NDArray[np.int64]) -> None:
+        """Emit the edges of triangles of a draw, their depth tests, and the data kept."""
+        rounds = self.builder.rounds(len(index))
+        materials = [draw.materials[each] for each in index.tolist()]
+        texture, divided = materials[0].texture, np.array([each.divided for each in materials])
+        block = texture is not None and self.shaded.textures.textures[texture].mipmaps
+        rounds.emit("MARK", "edges")
+        rounds.emit("EMC_SetEnab")
+        self._edges(rounds, draw, index, self.plane)
+        rounds.emit("MARK", "depth")
+        self.nearer(rounds, draw, index)
         apart = self.cuts(draw) or (block and not self._record.slopes)
         # One colour, the same at all samples.
-        same = draw.flat[index] and not material.divided and (material.texture is None or apart)
-        if apart or (self.plane and not same):
-            builder.emit("STE", WON)
+        same = draw.flat[index] & ~divided & (texture is None or apart)
+        if apart or self.plane:
+            rounds.emit("STE", WON, where=None if apart else ~same)
         if apart:
-            self._coordinates_apart(draw, index, material)
+            self._coordinates_apart(rounds, draw, index, block=block)
         if self.cuts(draw):
-            self._cut_out(draw, material)
+            self._cut_out(draw, materials[0])
+            rounds = self.builder.rounds(len(index))
         if apart:
-            self._won()
-        builder.mark("depth")
-        self.keep(draw, index)
-        builder.mark("values")
-        builder.emit("STI", MATERIAL, Imm(self.shaded.number(material)))
+            _won(rounds.emit)
+        rounds.emit("MARK", "depth")
+        self.keep(rounds, draw, index)
+        rounds.emit("MARK", "values")
+        kinds = {each: self.shaded.number(each) for each in dict.fromkeys(materials)}
+        rounds.emit("STI", MATERIAL, PerRound(np.array([kinds[each] for each in materials]), Imm))
         if apart:
             copied = self._record.groups if block and not self._record.slopes else 1
-            emit_copy(builder, WORK, self._record.group(), GROUP_BYTES * copied)
+            emit_copy(rounds, WORK, self._record.group(), GROUP_BYTES * copied)
         if block and self._record.slopes:
-            self._slopes(draw, index)
-        for place in [self.plane] if same else reversed(range(self.plane + 1)):
+            self._slopes(rounds, draw, index)
+        for place in reversed(range(self.plane + 1)):
+            where = np.ones(len(index), bool)
             if place < self.plane:
-                self._won()
-                self._edges(draw, index, place)
-            self._colours(draw, index, place)
-            if material.texture is not None and not apart:
-                self._coordinates(draw, index, place, self._record.group(), divisor=False)  # it came with the colours
+                where = ~same
+                _won(partial(rounds.emit, where=where))
+                self._edges(rounds, draw, index, place, where)
+            self._colours(rounds, draw, index, place, divided, where)
+            if texture is not None and not apart:
+                # The divisor came with the colours.
+                self._coordinates(rounds, draw, index, place, self._record.group(), where, divisor=False)
 
-    def depth(self, draw: DrawData, index: int) -> Plane:
-        """Return the plane of a triangle's depth in the region."""
+    def depth(self, draw: DrawData, index: NDArray[np.int64]) -> Plane:
+        """Return the planes of depth of triangles in the region."""
         return self._plane(draw.values[self.plane].planes, index, 0, _DEPTH_BYTES)
 
-    def nearer(self, draw: DrawData, index: int, number: int) -> None:
+    def nearer(self, rounds: RoundsDraft, draw: DrawData, index: NDArray[np.int64]) -> None:
         """Keep only the PEs enabled in which a triangle is nearest so far."""
-        self.builder.emit("EMC_TreeLTMem_Li", self._record.depth, _DEPTH_BYTES, *self.depth(draw, index))
+        rounds.emit("EMC_TreeLTMem_Li", self._record.depth, _DEPTH_BYTES, *self.depth(draw, index))
 
-    def keep(self, draw: DrawData, index: int) -> None:
+    def keep(self, rounds: RoundsDraft, draw: DrawData, index: NDArray[np.int64]) -> None:
         """Store the values that `nearer` compares, where enabled."""
-        self.builder.emit("EMC_TreeIntoMem_Li", self._record.depth, _DEPTH_BYTES, *self.depth(draw, index))
-        self.builder.emit("STI", self._record.depth, Imm(0))
+        rounds.emit("EMC_TreeIntoMem_Li", self._record.depth, _DEPTH_BYTES, *self.depth(draw, index))
+        rounds.emit("STI", self._record.depth, Imm(0))
 
     def cuts(self, draw: DrawData) -> bool:
-        """Return whether texels now decide if the triangle is kept."""
+        """Return whether texels now decide if the triangles of a draw are kept."""
         return draw.cutout > 0
 
-    def _blocks(self, material: Material) -> bool:
-        """Return whether coordinates of four pixels are needed."""
-        return material.texture is not None and self.shaded.textures.textures[material.texture].mipmaps
-
-    def _won(self) -> None:
-        """Enable only the PEs in which the triangle is nearest."""
-        self.builder.emit("LD", R, WON)
-        self.builder.emit("CMP", R, Imm(1))
-        self.builder.emit("EC")
-
-    def _edges(self, draw: DrawData, index: int, place: int) -> None:
+    def _edges(
+        self, rounds: RoundsDraft, draw: DrawData, index: NDArray[np.int64], place: int, where: Where = None
+    ) -> None:
         edges, region = draw.edges[place], self.region
-        a, b, c = (each[index] for each in (edges.a, edges.b, edges.c))
-        here = c + a * region.left + b * region.top
-        for size, *plane in np.stack([signed_bytes(a, b, here), a, b, here], axis=1).tolist():
-            self.builder.emit("EMC_TreeLTZero_Li", 0, size, *plane)
+        for a, b, c in zip(edges.a[index].T, edges.b[index].T, edges.c[index].T, strict=True):
+            here = c + a * region.left + b * region.top
+            size = PerRound(signed_bytes(a, b, here))
+            rounds.emit("EMC_TreeLTZero_Li", 0, size, PerRound(a), PerRound(b), PerRound(here), where=where)
 
-    def _plane(self, planes: Planes | Quotients, index: int, number: int, size: int) -> Plane:
-        """Return a plane of a triangle in the coordinates of the region."""
-        a, b, c = (int(each[index, number]) for each in (planes.a, planes.b, planes.c))
-        return a, b, (c + a * self.region.left + b * self.region.top) % (1 << 8 * size)
+    def _plane(self, planes: Planes | Quotients, index: NDArray[np.int64], number: int, size: int) -> Plane:
+        """Return planes of triangles in the coordinates of the region."""
+        a, b, c = (each[index, number] for each in (planes.a, planes.b, planes.c))
+        here = (c + a * self.region.left + b * self.region.top) % (1 << 8 * size)
+        return PerRound(a), PerRound(b), PerRound(here)
 
-    def _load(self, to: Mem, size: int, plane: Plane) -> None:
-        self.builder.emit("EMC_TreeIntoMem_Li", to, size, *plane)
-
-    def _constant(self, colour: tuple[int, ...]) -> None:
-        for place, value in zip(self._record.finished, colour, strict=True):
-            self.builder.emit("STI", place, Imm(int(value)))
-
-    def _colours(self, draw: DrawData, index: int, place: int) -> None:
+    def _colours(
+        self, rounds: RoundsDraft, draw: DrawData, index: NDArray[np.int64], place: int,
+        divided: NDArray[np.bool_], where: NDArray[np.bool_],
+    ) -> None:  # fmt: skip
         """Emit colours at a place where enabled: numerators and divisor, planes, or one colour."""
-        values, quotients = draw.values[place], draw.values[place].quotients
-        if draw.materials[index].divided and quotients is not None:
-            order = [DIVISOR, *range(NUMERATORS.start, NUMERATORS.stop)]
-            for to, plane in zip((self._record.group(), *self._record.colours), order, strict=True):
-                self._load(to, 4, self._plane(quotients, index, plane, 4))
-            return
-        planes = values.planes
-        if draw.flat[index]:
-            self._constant(tuple(planes.c[index, 1:] >> COLOUR_FRACTION))
-            return
-        for channel, colour in enumerate(self._record.colours, 1):
-            self._load(colour[4 - _COLOUR_BYTES], _COLOUR_BYTES, self._plane(planes, index, channel, _COLOUR_BYTES))
+        values, quotients, record = draw.values[place], draw.values[place].quotients, self._record
+        if quotients is not None:
+            order = [DIVISOR, *range(NUMERATORS.start, NUMERATORS.stop)] if divided.any() else []
+            for to, plane in zip((record.group(), *record.colours) if order else (), order, strict=True):
+                self._load(rounds, to, 4, self._plane(quotients, index, plane, 4), where & divided)
+            where = where & ~divided
+        planes, flat = values.planes, draw.flat[index]
+        for channel, (to, colour) in enumerate(zip(record.finished, record.colours, strict=True), 1):
+            constant = PerRound(planes.c[index, channel] >> COLOUR_FRACTION, Imm)
+            rounds.emit("STI", to, constant, where=where & flat)
+            plane = self._plane(planes, index, channel, _COLOUR_BYTES)
+            self._load(rounds, colour[4 - _COLOUR_BYTES], _COLOUR_BYTES, plane, where & ~flat)
 
-    def _coordinates(self, draw: DrawData, index: int, place: int, group: Mem, *, divisor: bool) -> None:
+    def _coordinates(
+        self, rounds: RoundsDraft, draw: DrawData, index: NDArray[np.int64], place: int, group: Mem,
+        where: Where = None, *, divisor: bool,
+    ) -> None:  # fmt: skip
         """Emit u and v at a place where enabled, with the ``divisor`` if it is wanted and they are divided."""
-        values = draw.values[place]
-        planes: Planes | Quotients
-        if values.quotients is not None:
-            planes, first = values.quotients, NUMERATORS.stop
-            if divisor:
-                self._load(group, 4, self._plane(planes, index, DIVISOR, 4))
-        else:
-            assert values.texture is not None  # as there is one
-            planes, first = values.texture, 0
+        planes, first = _texture_planes(draw.values[place])
+        if divisor and isinstance(planes, Quotients):
+            self._load(rounds, group, 4, self._plane(planes, index, DIVISOR, 4), where)
         for number in range(2):
-            self._load(group[4 + 4 * number], 4, self._plane(planes, index, first + number, 4))
+            self._load(rounds, group[4 + 4 * number], 4, self._plane(planes, index, first + number, 4), where)
 
-    def _slopes(self, draw: DrawData, index: int) -> None:
+    def _load(self, rounds: RoundsDraft, to: Mem, size: int, plane: Plane, where: Where) -> None:
+        rounds.emit("EMC_TreeIntoMem_Li", to, size, *plane, where=where)
+
+    def _slopes(self, rounds: RoundsDraft, draw: DrawData, index: NDArray[np.int64]) -> None:
         """Emit the increments of divisor, u and v from pixel to pixel: to the right, then downwards."""
-        values = draw.values[self.plane]
-        planes: Planes | Quotients
-        order: tuple[int | None, int, int]
-        if values.quotients is not None:
-            planes, order = values.quotients, (DIVISOR, NUMERATORS.stop, NUMERATORS.stop + 1)
-        else:
-            assert values.texture is not None  # as there is one
-            planes, order = values.texture, (None, 0, 1)
+        planes, first = _texture_planes(draw.values[self.plane])
+        order = (DIVISOR if isinstance(planes, Quotients) else None, first, first + 1)
         for group, slopes in enumerate((planes.a, planes.b), 1):
             for number, plane in enumerate(order):
-                slope = 0 if plane is None else int(slopes[index, plane])
                 for byte in range(4) if plane is not None else ():
                     place = self._record.group(group)[4 * number + byte]
-                    self.builder.emit("STI", place, Imm(slope >> 8 * byte & 0xFF))
+                    rounds.emit("STI", place, PerRound(slopes[index, plane] >> 8 * byte & 0xFF, Imm))
 
-    def _coordinates_apart(self, draw: DrawData, index: int, material: Material) -> None:
+    def _coordinates_apart(self, rounds: RoundsDraft, draw: DrawData, index: NDArray[np.int64], *, block: bool) -> None:
         """Emit coordinates in all PEs, at the first covered sample or else the last; with mipmaps of all the block."""
-        builder, last = self.builder, len(self.shaded.places) - 1
-        builder.mark(NEIGHBOURS_STAGE)
+        last = len(self.shaded.places) - 1
+        rounds.emit("MARK", NEIGHBOURS_STAGE)
         for place in reversed(range(last + 1)):
-            builder.emit("EMC_SetEnab")
+            rounds.emit("EMC_SetEnab")
             if place < last:
-                self._edges(draw, index, place)
-            self._coordinates(draw, index, place, WORK, divisor=True)
-        builder.emit("EMC_SetEnab")
-        if self._blocks(material):
-            builder.emit("EMC_PixSwap", WORK[GROUP_BYTES], WORK, GROUP_BYTES, _ACROSS)
-            builder.emit("EMC_PixSwap", WORK[2 * GROUP_BYTES], WORK, 2 * GROUP_BYTES, _BELOW)
+                self._edges(rounds, draw, index, place)
+            self._coordinates(rounds, draw, index, place, WORK, divisor=True)
+        rounds.emit("EMC_SetEnab")
+        if block:
+            rounds.emit("EMC_PixSwap", WORK[GROUP_BYTES], WORK, GROUP_BYTES, _ACROSS)
+            rounds.emit("EMC_PixSwap", WORK[2 * GROUP_BYTES], WORK, 2 * GROUP_BYTES, _BELOW)
 
     def _cut_out(self, draw: DrawData, material: Material) -> None:
         """Emit the opacity of the texel where the triangle is nearest, and discard it where that is too low."""
@@ -259,15 +265,30 @@ class RecordDrawing:
         texels.detail()
         texels.levels(material.texture)
         texels.addresses()
-        self._won()
+        _won(builder.emit)
         texels.read()
         texels.filtered((_ALPHA,))
         builder.mark(CUTOUT_STAGE)
-        self._won()
+        _won(builder.emit)
         builder.emit("LD", R, TEXEL[_ALPHA])
         builder.emit("CMP", R, Imm(draw.cutout))
         builder.emit("EANDC")
         builder.emit("STE", WON)
+
+
+def _won(emit: Callable[..., None]) -> None:
+    """Enable only the PEs in which the triangle is nearest."""
+    emit("LD", R, WON)
+    emit("CMP", R, Imm(1))
+    emit("EC")
+
+
+def _texture_planes(values: Interpolation) -> tuple[Planes | Quotients, int]:
+    """Return the planes of coordinates, and the number of u among them."""
+    if values.quotients is not None:
+        return values.quotients, NUMERATORS.stop
+    assert values.texture is not None  # as there is one
+    return values.texture, 0
 
 
 # Draws sorted by depth: layer after layer over the shaded sample, the farthest first.
@@ -291,10 +312,10 @@ _LAYER_ALPHA = Mem(186)
 
 def sorted_layers(node: Node, shaded: ShadedFrame, region: Region, plane: int) -> tuple[Run, ...]:
     """Blend the sorted triangles of a region over the shaded sample in PE memory; return all runs."""
-    numbers = [number for number in region.triangles.tolist() if number >= shaded.opaque]
-    if not numbers:
+    numbers = region.triangles[region.triangles >= shaded.opaque]
+    if not len(numbers):
         return ()
-    materials = shaded.materials_of(numbers)
+    materials = shaded.materials_of(numbers.tolist())
     program, runs = _layer_program(shaded, region, numbers, plane), [node.run(_beginning(shaded))]
     while True:
         runs.append(node.run(program))
@@ -329,7 +350,7 @@ def _end(shaded: ShadedFrame) -> Program:
     return builder.build()
 
 
-def _layer_program(shaded: ShadedFrame, region: Region, numbers: list[int], plane: int) -> Program:
+def _layer_program(shaded: ShadedFrame, region: Region, numbers: NDArray[np.int64], plane: int) -> Program:
     """Return the program that finds the farthest remaining fragment, the same for every layer."""
     builder = Builder(f"layer {region.left},{region.top} sample {plane}")
     reserved(builder)
@@ -339,8 +360,7 @@ def _layer_program(shaded: ShadedFrame, region: Region, numbers: list[int], plan
     builder.emit("STI", MATERIAL, Imm(0))
     for index in range(_KEY_BYTES):
         builder.emit("STI", _BEST[index], Imm(0))
-    for number in numbers:
-        drawing.triangle(number)
+    drawing.triangles(numbers)
     builder.mark("depth")
     builder.emit("EMC_SetEnab")
     emit_copy(builder, _BEST, _BOUND, _KEY_BYTES)
@@ -351,22 +371,21 @@ def _layer_program(shaded: ShadedFrame, region: Region, numbers: list[int], plan
 class _LayerDrawing(RecordDrawing):
     """Finds the farthest triangles that are nearer than the previous layer."""
 
-    def nearer(self, draw: DrawData, index: int, number: int) -> None:
+    def nearer(self, rounds: RoundsDraft, draw: DrawData, index: NDArray[np.int64]) -> None:
         """Emit the key, and enable only the PEs in which it is the largest so far below the bound."""
-        builder = self.builder
-        builder.emit("EMC_TreeIntoMem_Li", _KEY[1], 4, *self.depth(draw, index))
-        low, high = divmod(MOST_SORTED - (number - self.shaded.opaque), 256)[::-1]
-        builder.emit("STI", _KEY, Imm(low))
-        builder.emit("STI", _KEY[1], Imm(high))
+        rounds.emit("EMC_TreeIntoMem_Li", _KEY[1], 4, *self.depth(draw, index))
+        inverted = MOST_SORTED - (self.shaded.start_of(draw) + index - self.shaded.opaque)
+        rounds.emit("STI", _KEY, PerRound(inverted & 0xFF, Imm))
+        rounds.emit("STI", _KEY[1], PerRound(inverted >> 8, Imm))
         for less, more in ((_KEY, _BOUND), (_BEST, _KEY)):
             for byte in range(_KEY_BYTES):
-                builder.emit("LD", R, less[byte])
-                builder.emit("CMPC" if byte else "CMP", R, more[byte])
-            builder.emit("EANDNC")
+                rounds.emit("LD", R, less[byte])
+                rounds.emit("CMPC" if byte else "CMP", R, more[byte])
+            rounds.emit("EANDNC")
 
-    def keep(self, draw: DrawData, index: int) -> None:
+    def keep(self, rounds: RoundsDraft, draw: DrawData, index: NDArray[np.int64]) -> None:
         """Store the key as the largest so far."""
-        emit_copy(self.builder, _KEY, _BEST, _KEY_BYTES)
+        emit_copy(rounds, _KEY, _BEST, _KEY_BYTES)
 
     def cuts(self, draw: DrawData) -> bool:
         """Return False: cutouts are deferred until a layer is blended."""

@@ -10,7 +10,7 @@ import pytest
 
 from attila_bridge.run import run_scene
 from attila_bridge.time.caches import Tags, Transaction
-from attila_bridge.time.config import PAPER
+from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.gpu_box import BOTH, Client, GpuBoxSpec
 from attila_bridge.time.memory_controller import MemoryController
 from attila_bridge.time.rop_cache import COLOR_LEVELS, DEPTH_LEVELS, compressed_bytes
@@ -56,11 +56,11 @@ class Asker(Box[Requests, Answers]):
             s.sent += 1
 
 
-def answers(*accesses: tuple[bool, int]) -> tuple[list[int], dict[str, int]]:
+def answers(*accesses: tuple[bool, int], config: AttilaConfig = PAPER) -> tuple[list[int], dict[str, int]]:
     """Return the cycles in which reads are answered, and what the controller counted."""
     client = Client(0, "asker", "ColorWrite", 64)
     asker = Asker([(write, address, 64, 0, number) for number, (write, address) in enumerate(accesses)])
-    memory = MemoryController("memory", GpuBoxSpec(PAPER, frame_of(), clients=(client,)))
+    memory = MemoryController("memory", GpuBoxSpec(config, frame_of(), clients=(client,)))
     net = Netlist("test")
     net.add(asker)
     net.add(memory)
@@ -98,6 +98,19 @@ def test_another_page_waits_until_it_may_be_opened() -> None:
     assert counts["OpenPages00"] == 2 and counts["OpenPagePenalty00"] == 2 * 16
     both, counts = answers((READ, PAGE), (READ, 0), (READ, PAGE), (READ, 0))
     assert [later - earlier for earlier, later in pairwise(both)] == [4, 4, 4]
+    assert counts["OpenPages00"] == 1
+
+
+def test_a_page_opens_with_its_transaction() -> None:
+    """The second read waits from 114 to 117 for the only buffer; a write of page 0, in 115, finds it still open."""
+    elsewhere = ((WRITE, 256 + 1024 * number) for number in range(12))
+    _, counts = answers(
+        (READ, 0),
+        (READ, 2 * PAGE),
+        *elsewhere,
+        (WRITE, 64),
+        config=PAPER.with_values({"memory.read_buffers": 1, "memory.max_reads": 1, "memory.page_open": 13}),
+    )
     assert counts["OpenPages00"] == 1
 
 

@@ -27,6 +27,7 @@ from tests.attila.scripts import (
     COMMIT,
     DRAW,
     EVICTED,
+    FRAGMENT,
     FRAME,
     GROUP,
     MOV,
@@ -213,6 +214,7 @@ _VERTICES: list[Send] = [
 ]
 _VERTICES_BUSY = of(_FIFO, [DRAW, *_BUSY, *_VERTICES])
 _VERTICES_SHADED = of(_FIFO, [DRAW, *_VERTICES])
+_AFTER_A_QUAD = of(_FIFO, [DRAW, (20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[4:8]])
 _ALONE: list[Send] = [*_VERTICES[:4], (100, "vertex0", (0, (4, False, False)))]
 _WAITING = of(_FIFO, _ALONE, until=3000)
 _READS_TEXTURE = program(InstructionWork(2, (), 256, 0, False), MOV_END)
@@ -248,6 +250,8 @@ SHADERS = [
     Rule("fifo.shaded", 32, _SHADED, number("input0"), 128, 32, "every interpolated quad is shaded, none comes back"),
     Rule("fifo.shader_inputs", 8, _BLOCKED, number("interpolation"), 20, 18,
         "16 places of interpolated quads, and one more for each group that waits at the busy shader: 16 / 4, or 8 / 4"),
+    Rule("fifo.shader_batch", 4, _AFTER_A_QUAD, number("input0"), 2, 1,
+        "vertices go to the shader of the last quad; once 4 of its inputs are given and no quad is left, to the next"),
     Rule("fifo.vertex_inputs", 20, _VERTICES_BUSY, first("vertices_ready"), 32, 33,
         "four come a cycle from 21; 8 groups wait at two busy shaders up to 28, then 4, 8 and 12 vertices are "
         "held, in 31 "
@@ -419,11 +423,16 @@ ROPS = [
     Rule("depth.ways", 2, _EVICTION, number("memory_request"), 1, 3,
         "five lines of one set: one, or three, are evicted"),
     Rule("depth.compress", False, _EVICTION, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
-    Rule("color.compression", 3, _SWAP, at("states"), [80], [75], "8 cycles to compress, or 3"),
+    Rule("color.compression", 3, _SWAP, at("states"), [81], [76],
+        "told in 60, flushed from 61 on: accepted and read in 62 for 8 cycles, compressed for 8, or 3; sent in 78 and "
+        "done in 79, noticed in 80"),
     Rule("color.compress", False, _SWAP, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
-    Rule("memory.color_bus", 16, _SWAP, at("states"), [80], [83], "64 bytes hold the bus for 1 cycle, or 4"),
-    Rule("display.decompression", 2, _DISPLAY, at("ended"), [89], [153], "a cycle, or two, for each of 64 blocks"),
-    Rule("display.updated", 16, _DISPLAY, at("ended"), [89], [92], "64 states in 1 cycle, or 4"),
+    Rule("memory.color_bus", 16, _SWAP, at("states"), [81], [84], "64 bytes hold the bus for 1 cycle, or 4"),
+    Rule("display.decompression", 2, _DISPLAY, at("ended"), [91], [155],
+        "from 24 on, when the processor has passed the end of the copy on: a cycle, or two, for each of 64 blocks"),
+    Rule("display.updated", 16, _DISPLAY, at("ended"), [91], [92],
+        "64 states of each of two units are kept by 23, or 25, at 1024 a cycle from each, or 16"),
+    Rule("color.cleared", 8, _DISPLAY, at("ended"), [91], [94], "32 states of a unit are copied in 1 cycle, or 4"),
     Rule("display.queue", 16, _UNREAD, number("memory_request"), 32, 16,
         "blocks in the queue are asked for, none comes"),
 ]  # fmt: skip
@@ -444,6 +453,20 @@ def _answers(client: str) -> Run:
         return arrivals(lambda boxes: boxes.memory, sends, plan(), config=config)
 
     return run
+
+
+def _ask_in_turn(config: AttilaConfig) -> Outputs:
+    """Two reads of a colour unit and one of the streamer, of a channel each."""
+    color, fetch = (clients().index(each) for each in ("SU0::ColorWrite", "StreamerFetch"))
+    sends: list[Send] = [(30 + at, "SU0::ColorWrite_request", (False, 256 * at, 64, color, at)) for at in range(2)]
+    sends.append((31, "StreamerFetch_request", (False, 512, 64, fetch, 2)))
+    return arrivals(lambda boxes: boxes.memory, sends, plan(), config=config)
+
+
+def _narrow_write(config: AttilaConfig) -> Outputs:
+    """A write of a colour unit."""
+    request = (True, 0, 64, clients().index("SU0::ColorWrite"), 0)
+    return arrivals(lambda boxes: boxes.memory, [(30, "SU0::ColorWrite_request", request)], plan(), config=config)
 
 
 def _bus(key: str, client: str) -> Rule:
@@ -498,6 +521,11 @@ MEMORY = [
         "all are of channel 0"),
     _bus("fetch_bus", "StreamerFetch"),
     _bus("display_bus", "DAC"),
+    Rule("memory.color_bus", 16, _memory((30, WRITE, 0)), at("data"), [36], [39], "its data come in 30, or up to 33"),
+    Rule("memory.color_bus", 16, _ask_in_turn, at("StreamerFetch_data"), [48], [51],
+        "after two answers of the colour unit, sent in 45 and 46, or 49: answers of all clients go in one order"),
+    Rule("memory.color_bus", 16, _narrow_write, lambda found: found["SU0::ColorWrite_state"], [], [(31, 1), (33, 2)],
+        "while its bus is busy for 2 cycles more a client may only read"),
     _bus("depth_bus", "SU0::ZStencilTest"),
     Rule("memory.service_queue", 1, _memory((30, READ, 0), (31, READ, 64)), at("data"), [40, 44], [40, 56],
         "the place is kept until the answer has left its bus in 46: data to 43, reserved in 44, sent in 45"),
@@ -611,10 +639,38 @@ def inputs(*sends: Send) -> list[int]:
     return cycles(arrivals(_FIFO, [DRAW, *sends], plan()), "input0")
 
 
-def interpolated() -> list[object]:
+def sent(pick: Callable[[Boxes], Any], ports: str, *sends: Send, **changes: object) -> list[list[tuple[int, Any]]]:
+    """What a box sends at some ports in a draw with changes."""
+    found = arrivals(pick, sends, plan(**changes))
+    return [found[port] for port in ports.split()]
+
+
+def fifo(ports: str, *sends: Send, early: bool = True) -> list[list[tuple[int, Any]]]:
+    """What the fragment FIFO sends at some ports."""
+    return sent(_FIFO, ports, DRAW, *sends, early=early)
+
+
+def groups(*steps: InstructionWork) -> list[tuple[int, int]]:
+    """When forty groups leave a shader, and their quads; one comes a cycle from 21 on."""
+    (found,) = sent(_SHADERS, "output", *_GROUPS, fragment_program=program(*steps))
+    return [(cycle, item[2]) for cycle, item in found]
+
+
+TICKETS: list[Send] = [(12 + at, "ticket0", 0) for at in range(3)]
+LOADER = lambda boxes: boxes.loader  # noqa: E731
+CACHE = lambda boxes: boxes.cache  # noqa: E731
+_VERTEX: list[Send] = [(21, "indices", (0, 0, 0, False, False)), (22, "indices", (0, 1, 1, False, False))]
+_LINE: Send = (41, "memory_data", (False, 0, 64, 1, 0))
+
+
+BACK: list[Send] = [(40, "output0", (1, 0, 1, ()), 4), (50, "output0", FRAGMENT, 4)]
+"""Quad 1, then quad 0."""
+SHADED = stream("interpolated", [(0, [(0, 0)]), (0, [(0, 1)]), (0, [(0, -1), (1, -1)])], amount=4)
+
+
+def interpolated(*sends: Send) -> list[object]:
     """Quads that go to the interpolator together, every fourth cycle: two tiles of a scan tile in each of two ROPs."""
     draw = plan(fragment_inputs=16, blocks=[0, 1, 4, 5], rops=bytes((0, 0, 1, 1)), tested=b"\x0f" * 64)
-    sends = [*stream("tested0", (0, 1, 16, 17), amount=4), *stream("tested1", (32, 33, 48, 49), amount=4)]
     return [item[1] for _, item in arrivals(_FIFO, [DRAW, *sends], draw)["interpolation"]]
 
 
@@ -626,6 +682,42 @@ def committed(*sends: Send) -> Outputs:
         (50, "shaded0", (0, (0, False, False))),
     ]
     return arrivals(lambda boxes: boxes.commit, [*first, *sends], MANY)
+
+
+def blended(*blocks: int, apart: int = 8, answers: tuple[tuple[int, int], ...] = ()) -> Outputs:
+    """Outputs of a colour unit with a quad of each block, from 21 on; blocks 16 apart share a set.
+
+    ``answers`` have the cycles and bytes of what comes from memory.
+    """
+    count = 16 * len(blocks)
+    draw = plan(blends=True, step_quads=[(at,) for at in range(0, count, 16)], blocks=list(blocks),
+        to_color=b"\x0f" * count, color_words=[7] * 4 * count)  # fmt: skip
+    sends: list[Send] = [(21 + apart * at, "quads", 16 * at, 4) for at in range(len(blocks))]
+    sends += [(at, "memory_data", (False, 0, size, 4, number)) for number, (at, size) in enumerate(answers)]
+    return arrivals(lambda boxes: boxes.color[0], [DRAW, *sends], draw, blocks=256)
+
+
+def compressed(kind: str) -> list[int]:
+    """Bytes sent to memory for a line, pushed out by four others, in which a quad of zeros alone was written."""
+    words = WORDS * 80
+    words[256:260] = [0] * 4
+    draw = plan(tests=True, blends=True, blocks=EVICTED.blocks, step_quads=EVICTED.step_quads, depth_words=words,
+        color_words=words, **dict.fromkeys(("to_depth", "to_color", "tested"), b"\x0f" * 80))  # fmt: skip
+    sends: list[Send] = [DRAW, *((21 + 60 * at, "quads", 16 * (4 - at), 4) for at in range(5))]
+    return [item[2] for _, item in arrivals(_rop(kind), sends, draw, blocks=128)["memory_request"]]
+
+
+def fills(*sends: Send) -> Mapping[str, int]:
+    """Fill of the fragment FIFO's queues, added up over the cycles."""
+    found: list[Any] = []
+    arrivals(lambda boxes: found.append(boxes.fifo) or boxes.fifo, [DRAW, *sends], plan())
+    counts = found[-1].state.counts.items()
+    return {name.partition("Queue")[0]: count for name, count in counts if count and "Occup" in name}
+
+
+def asked(found: Outputs) -> list[tuple[int, bool]]:
+    """When transactions go to memory, and whether they write."""
+    return [(cycle, item[0]) for cycle, item in found["memory_request"]]
 
 
 def again() -> list[int]:
@@ -682,6 +774,33 @@ def looked_up(maximum: int) -> list[int]:
 UNCOMPRESSED = PAPER.with_values({"color.compress": False})
 _ENDS: list[Send] = [(22, "indices", (0, 0, 1, True, True, 0)), (60, "shaded1", (0, (1, True, True)))]
 HELD: list[tuple[str, Callable[[], object], object, str]] = [
+    ("indices come in the order of memory", lambda: [
+        [(cycle, item[1:3]) for cycle, item in requests] + [(cycle, item[1]) for cycle, item in indices[::16]]
+        for requests, indices in [sent(lambda boxes: boxes.fetch, "memory_request indices", DRAW, *FREE,
+            (30, "memory_data", (False, 64, 64, 2, 1)), (40, "memory_data", (False, 60, 4, 2, 0)),
+            (100, "memory_data", (False, 128, 12, 2, 2)), indices=list(range(20)), index_bytes=4, index_address=60)]],
+        [[(13, (60, 4)), (14, (64, 64)), (15, (128, 12)), (41, 0), (57, 16)]],
+        "up to the next 64 bytes, in 12, 13, 14; what comes first is kept until 40: then an index a cycle, 17 of them"),
+    ("an index is a hit until its line is free", lambda: [(cycle, item[3:]) for cycle, item in sent(CACHE, "commit",
+        DRAW, *stream("indices", [(0, 7, 0, False), (0, 8, 1, False), (0, 7, 2, False)]), (30, "freed", ("left", 0)),
+        (31, "indices", (0, 7, 4, False)), (32, "freed", ("left", 2)), (33, "freed", ("kept", 2)),
+        (34, "indices", (0, 7, 5, True)))[0]],
+        [(22, (False, False, 0)), (23, (False, False, 1)), (24, (True, False, 0)), (32, (False, False, 2)),
+         (35, (True, True, 2))], "the first to use 7 has left, so it has another line, which is kept"),
+    ("a freed line is used last", lambda: [item[5] for _, item in sent(CACHE, "commit", DRAW, (20, "indices",
+        (0, 0, 0, False)), (21, "freed", ("left", 0)), (22, "freed", ("free", 0)), *stream("indices",
+        [(0, at, at, False) for at in range(1, 49)], 23))[0]][-2:], [47, 0], "48 lines, 1 to 47 before it"),
+    ("loaded vertices go to the ports in turn", lambda: sent(LOADER, "vertex0 vertex1 free", *_VERTEX,
+        (26, "indices", (0, 0, 2, True, False)), _LINE),
+        [[(44, (0, (0, False, False)))], [(45, (0, (1, False, False)))], [(27, 1), (44, 1), (45, 1)]],
+        "the line is written in 41; a request is free with each, in 26 that of a hit, which is not loaded"),
+    ("loaded vertices wait for the shaders", lambda: sent(LOADER, "vertex0 vertex1", (12, "ready", False),
+        (60, "ready", True), *_VERTEX, _LINE), [[(61, (0, (0, False, False)))], [(62, (0, (1, False, False)))]],
+        "sent in 60 and 61"),
+    ("an attribute may be in two lines", lambda: sent(LOADER, "memory_request vertex0", _VERTEX[0], _LINE,
+        (45, "memory_data", (False, 64, 64, 1, 1)), attributes=(AttributeWork(0, 56, 16, 16),)),
+        [[(24, (False, 0, 64, 1, 0)), (25, (False, 64, 64, 1, 1))], [(48, (0, (0, False, False)))]],
+        "bytes 56 to 71; the second comes in 45, 4 later than where one is enough"),
     ("a hit that ends a draw passes the shaders", lambda: cycles(committed(*_ENDS), "vertices"), [62, 72],
         "the first is sent in 51 and takes 11; the second in 61, though its vertex is shaded"),
     ("a line asked for again is kept", lambda: committed((52, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
@@ -691,9 +810,38 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "in 22, as the index before has it too; an entry with each vertex, in 51 and 52; the line after the last"),
     ("a line not asked for is free", lambda: committed((53, "indices", (0, 0, 1, True, False, 0)))["freed"][:2],
         [(52, ("left", 0)), (53, ("free", 0))], "in 53 it is too late"),
+    ("slots of groups are used again", lambda: groups(), [(31 + at, at) for at in range(40)],
+        "fetched in 21 + n, 10 cycles before it leaves; 32 slots"),
+    ("and begin at the first instruction", lambda: groups(MOV, InstructionWork(4, (), -1, -1, True))[-1], (110, 39),
+        "80 instructions from 21 on, one a cycle"),
+    ("a group continues after its texture read", lambda: sent(_SHADERS, "request0 output", *GROUP, *TICKETS,
+        (60, "result0", 0), fragment_program=_READS_TEXTURE), [[(23, (0, 0, 0, 0, 22))], [(71, FRAGMENT)]],
+        "decoded in 22; ready in 61, fetched then, decoded in 62, done in 66, sent in 67"),
+    ("groups continue as their texels come", lambda: [[item[2] for _, item in sent(_SHADERS, "output", *_GROUPS[:4],
+        *TICKETS, *stream("result0", (2, 0, 1), 60), fragment_program=_READS_TEXTURE)[0]]], [[2, 0, 1]],
+        "in the order of the texture unit"),
+    ("a texture read waits for a ticket", lambda: cycles({"": sent(_SHADERS, "request0", *_GROUPS[:3], TICKETS[0],
+        (50, "ticket0", 0), fragment_program=_READS_TEXTURE)[0]}, ""), [23, 52],
+        "the second is refused in 23, 25, ... 49, goes in 51"),
     ("a result does not overtake another", overtaken, [43],
         "done in 35; the second, of 4 cycles, is refused in 23, 25, ... 31 and goes in 33; the end is decoded "
         "in 34, done in 38"),
+    ("quads wait in the queues of the FIFO",
+        lambda: fills(*_NOT_READY, (21, "quads", (0,), 4), (31, "depth_ready0", True),
+            (40, "interpolated", (0, [(0, 0)]), 4), (70, "output0", FRAGMENT, 4)),
+        {"RastStamp": 10, "IntStamp": 1, "ShadedStamp": 30},
+        "the depth unit takes it in 31; interpolated in 40, given to the shader in 41, back in 70, sent in 71"),
+    ("a vertex waits for others", lambda: fills((21, "vertex0", (0, (0, False, False))))["VertexInput"], 1001,
+        "it is the first: from 21 on, more than 1000"),
+    ("words of a line are those of its quads", lambda: (compressed("depth"), compressed("color")), ([64], [64]),
+        "the words of the quads before and after it take 256"),
+    ("a line is not read before it has been written", lambda: asked(blended(0, 16, 32, 48, 64, 0)),
+        [(72, True), (74, False), (90, True)],
+        "the fifth quad evicts it: read from 55, compressed from 63, sent in 71, a cycle on the bus; in 73 it is asked "
+        "for, not in 63, and the next line, evicted by that, is read"),
+    ("a line of memory is read, decompressed and written", lambda: cycles(blended(0, 16, 32, 48, 64, 0,
+        answers=((100, 64),)), "alu_start")[4:], [75, 119],
+        "64 bytes a cycle on the bus: decompressed from 100, written from 108, its quad read in 116, begun in 117"),
     ("a compressed line is read before it is written over", lambda: writes()[:2], [True, False],
         "the swap has stored 64 bytes; they are asked for, and do not come"),
     ("of a line written in part, touched pieces are stored", lambda: writes(UNCOMPRESSED), [True] * 5,
@@ -709,12 +857,34 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "begun in 41, done in 43 and written in 44; then the second is read, and begun in 45"),
     ("the last vertex of a draw completes a group", lambda: inputs((21, "vertex0", (0, (0, False, True)))), [22],
         "it does not wait for three more, as one that is not the last does"),
+    ("shaded quads leave in order, the end last", lambda: fifo("color0 color1 ended", *SHADED, *BACK),
+        [[(52, 0), (53, 1), (54, -1)], [(52, -1)], [(55, 0)]],
+        "quad 0 is back in 50, sent in 51; the end of the other ROP too; a wire of 2 for the end of the draw"),
+    ("a shaded quad waits for the colour unit", lambda: fifo("color0", (12, "color_ready0", False),
+        (60, "color_ready0", True), *SHADED, *BACK)[0], [(61, 0), (62, 1), (63, -1)], "taken in 60"),
+    ("late tests come after the shaders", lambda: fifo("interpolation input0 depth0 color0 color1 ended",
+        (21, "quads", (0, 1), 8), (40, "interpolated", (0, [(0, 0), (0, 1)]), 8), *BACK, (60, "tested0", 0, 4),
+        (61, "tested0", 1, 4), (62, "tested0", -1, 4), (63, "tested1", -1, 4), early=False),
+        [[(23, (0, [(0, 0), (0, 1)]))], [(42, FRAGMENT), (43, (1, 0, 1, ()))], [(52, 0), (53, 1)],
+         [(62, 0), (63, 1), (64, -1)], [(65, -1)], [(66, 0)]], "each a cycle after it came, and a wire"),
+    ("shaded vertices leave four a cycle", lambda: [cycles({"": each}, "") for each in fifo("shaded0 shaded1 shaded3",
+        (21, "output0", (0, 0, -1, tuple((at, False, False) for at in range(4))), 4),
+        (21, "output1", (0, 0, -1, tuple((at, False, False) for at in (4, 5, 6, -1))), 4))],
+        [[33, 34], [33, 34], [33]], "sent in 22 and 23, a wire of 11; the fourth of the second group is none"),
+    ("the next draw's vertices wait for others again", lambda: fifo("input1",
+        *((21, f"vertex{at}", (0, (at, False, at == 3))) for at in range(4)), (30, "vertex0", (0, (4, False, False)))
+        )[0][0][0], 1023, "more than 1000 after the group in 21; a wire"),
     ("vertices go before quads", lambda: inputs((20, "interpolated", (0, [(0, 0)]), 4), *_VERTICES[:8])[:2], [22, 24],
         "groups of vertices in 21 and 22, the second to the other shader; the quad that came in 20 goes in 23"),
-    ("the turn of interpolation changes with the scan tile", lambda: interpolated()[:3],
-        [[(0, 0), (1, 32)], [(0, 1), (0, 16)], [(0, 17), (1, 33)]],
-        "in 22 there is one quad of each ROP, and the turn is the first's again; in 26 its tiles 0 and 1 go "
-        "together, as they are of one scan tile; in 30 it has one quad left"),
+    ("the turn of interpolation changes with the scan tile",
+        lambda: interpolated(*stream("tested0", (0, 1, 16, 17), amount=4),
+            *stream("tested1", (32, 33, 48, 49), amount=4))[:3],
+        [[(0, 0), (1, 32)], [(1, 33), (1, 48)], [(1, 49), (0, 1)]],
+        "in 22 there is one quad of each ROP, and none is left to take the turn from the second; in 26 its tiles 0 "
+        "and 1 go together, as they are of one scan tile; in 30 it has one quad left"),
+    ("the turn of interpolation stays where no quad is left",
+        lambda: interpolated((21, "tested1", 32, 4), (30, "tested0", 0, 4), (30, "tested1", 33, 4)),
+        [[(1, 32)], [(1, 33), (0, 0)]], "the second ROP's quad goes in 22 and leaves it the turn"),
     ("the first way of a search rotates", lambda: victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
         "0 to 3 are remembered; searches begin at 1 to 7 and 0: the first way past 3 from there, 4 up to a "
         "beginning of 4"),
@@ -726,7 +896,8 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("an edge within 1e-12 of a fragment is on it", lambda: (inside(5e-13, 1), inside(-5e-13, 1), inside(5e-13, -1)),
         (True, True, False), "an edge that rises to the right owns what is on it, one that falls does not"),
     ("an edge further than 1e-12 is not", lambda: (inside(2e-12, -1), inside(-2e-12, 1)), (True, False), "by its sign"),
-    ("reads go before a second write", lambda: memory((30, WRITE, 0), (31, WRITE, 64), (32, READ, 128)), [36, 56, 66],
+    ("reads go before a second write", lambda: (memory((30, WRITE, 0), (31, WRITE, 64), (32, READ, 128)),
+        memory((30, WRITE, 0), (31, WRITE, 128), (32, READ, 64))), ([36, 56, 66], [36, 56, 66]),
         "one write is no run: the read starts 16 after it, in 46, and the write 14 after that"),
     ("an even and an odd page are open",
         lambda: memory((30, READ, 0), (31, READ, PAGE // 2), (32, READ, 64), (33, READ, PAGE)), [40, 60, 64, 84],

@@ -13,7 +13,7 @@ from pixelflow.node import Node
 from pixelflow.node.pe_map import MapView
 from pixelflow.node.replay import Recorder, SavedRun
 from pixelflow.observe import Accessed, Executed, Progressed, RunEnded, Waited
-from pixelflow.observe.dashboard_frame import DashboardState, StreamState
+from pixelflow.observe.dashboard_frame import DashboardState, StreamState, texture
 from pixelflow.observe.snapshot import Watch, snapshot
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
 
@@ -67,6 +67,15 @@ def test_at_the_end_a_frame_and_the_account_agree(copy: Program) -> None:
     assert sum(each.to_emcs for each in last.modules) == account.ledger.outbound.counted
     assert [each.count for each in last.semaphores] == [account.ledger.signals[n].left for n in (0, 1)]
     assert sum(each.enabled for each in last.modules) == int(node.flag("E").sum())
+
+
+def test_bytes_of_other_modules_are_shown_where_they_arrive() -> None:
+    """A PE of module 0 sends 32 bytes to module 1."""
+    text = "EMC_TreeEQZero_Li 0, 2, 1, 16, 0\nEMC_MarkWrite\nSIGNAL 0\nstream tigc\nWAIT 0\nTAS_MemWrOver4 1, 0\n"
+    config = load_config(None, ["array.modules=2"], "tiny")
+    last = watched(assemble(text), config)[0][-1]
+    assert [(each.from_emcs, each.over, each.accesses) for each in last.modules] == [(32, 0, 0), (0, 32, 1)]
+    assert "over 32" in "\n".join(line.plain for line in texture(last, 100, 4))
 
 
 def test_the_map_is_the_plane_of_the_array(copy: Program) -> None:

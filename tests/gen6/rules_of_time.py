@@ -70,6 +70,7 @@ SAMPLE, SECOND_SAMPLE = (f"send (8) 1 g{to}<1>UW null sampler(1, 0, F) mlen 1 rl
 URB, SECOND_URB = (f"send (8) 1 g{to}<1>UW null urb 0 mlen 1 rlen 1" for to in (20, 21))
 WRITE, COMMIT = (f"send (8) 1 {to} null write(0, 4, 12, {commit}) mlen 5 rlen {commit}"
                  for to, commit in (("null", 0), ("g20<1>UW", 1)))  # fmt: skip
+INDIRECT = "mov (1) a0.0<1>UW 1280UW; mov (8) g20<1>D g[a0.0]<8,8,1>D"
 COMPARE, GUARDED = "cmp.l.f0.0 (8) null<1>F g10<8,8,1>F 1.0F", "(+f0.0) mov (8) g20<1>D 1D"
 PLANE, WIDE_PLANE = (f"pln ({size}) g20<1>F g10<0,1,0>F g4<8,8,1>F" for size in (8, 16))
 LONG = "; ".join(["nop"] * 769)
@@ -111,6 +112,8 @@ RULES = (
          16),
     Rule("a destination waits for its last result", f"{ADD.format(1, 2)}; mov (8) g1<1>D 1D", 18, "@0, @16 to 18",
          {"source": f"{ADD.format(1, 2)}; mov (8) g1<1>D 1D {{NoDDChk}}"}, 4),
+    Rule("with NoDDChk the last result counts", f"{POWER}; mov (8) g20<1>D 1D {{NoDDChk}}; {USE.format(20)}", 19,
+         "@0, @1, @17 to 19, though the power is there at 24", {"dependent_cycles": 10}, 13),
     Rule("NoDDChk does not spare the sources", f"{CHAIN}; add (8) g1<1>F g1<8,8,1>F g3<8,8,1>F {{NoDDChk}}", 18,
          "@0, @16 to 18: it reads g1", {"source": f"{CHAIN}; add (8) g1<1>F g2<8,8,1>F g3<8,8,1>F {{NoDDChk}}"}, 4),
     Rule("a register that was read can be written at once", f"{ADD.format(20, 1)}; mov (8) g1<1>D 1D", 4, "@0, @2 to 4",
@@ -174,6 +177,8 @@ RULES = (
     Rule("an indirect destination is the register that the address chooses",
          f"mov (1) a0.0<1>UW 1280UW; mov (8) g[a0.0]<1>D 1D; {USE.format(40)}", 34, "@0, @16, @32 to 34",
          {"source": f"mov (1) a0.0<1>UW 1312UW; mov (8) g[a0.0]<1>D 1D; {USE.format(40)}"}, 20, executed=True),
+    Rule("such a source is only read", f"{INDIRECT}; {USE.format(40)}", 20, "@0, @16, @18 to 20",
+         {"source": f"{INDIRECT}; {USE.format(20)}"}, 34, executed=True),
     # Branches.
     Rule("a branch holds the front end for 2 cycles", f"jmpi (1) 1; {ONE}", 4, "@0, @2 to 4", {"branch_cycles": 5}, 7),
     Rule("a jump by a register waits for it", "mov (1) g10<1>D 0D; jmpi (1) g10<0,1,0>D; nop", 20, "@0, @16, @18 to 20",
@@ -197,6 +202,7 @@ RULES = (
          {"block_cycles": 50}, 54),
     Rule("a message waits for an answer to its registers", f"{READ}; {READ}", 102, "@0, g20 at 100: @100 to 102",
          {"source": f"{READ}; {SECOND_READ}"}, 4),
+    Rule("but not with NoDDChk", f"{READ}; {READ} {{NoDDChk}}", 4, "@0, @2 to 4", {"source": f"{READ}; {READ}"}, 102),
     Rule("for any of them", f"{SAMPLE}; {SECOND_READ}", 142, "@0, g20 to g23 at 140: @140 to 142",
          {"source": f"{SAMPLE}; {READ.replace('g20', 'g24')}"}, 4),
     Rule("and for a result", f"{DIVIDE}; {READ}", 32, "@0, g20 at 30: @30 to 32",
@@ -223,6 +229,8 @@ RULES = (
          {"steps": [[0], [0]]}, 4, {"threads": 1}, [[0], [1]]),
     Rule("a message that ends a thread ends first", f"{READ}; {ONE}", 4, "@0 to 2; the second begins then: @2 to 4",
          {"send_cycles": 5}, 7, {"threads": 1}, [[0], [1]]),
+    Rule("that message does not hold other threads", f"{READ}; {INVERSE}", 3, "@0 to 2; the other @1 to 3",
+         {"threads": 1}, 4, steps=[[0], [1]]),
     Rule("threads are dealt to units in turn", CHAIN, 20, "unit 0 has the first and the third: @0, @2, @16, @18 to 20",
          {"units": 3}, 18, {"units": 2}, [[0] * 2] * 3),
     Rule("as many threads run as are asked for", f"{CHAIN}; {CHAIN}", 20, "@0, @2, @16, @18 to 20", {"count": 1}, 18,
@@ -243,6 +251,12 @@ RULES = (
          f"{SIXTEEN.format(30, 1)}; {SIXTEEN.format(32, 2)}", 48,
          "@0, @2, @4; first @16; third @20, @24 to 28; second @28, as its last issue was @2; first @30, @46 to 48",
          {"priorities": [1, 0, 0]}, 46, {"three_source_cycles": 22}, [[0, 1, 2, 3], [4, 5], [6, 7, 8]]),
+    Rule("a front end that is held is no wait less", f"{CHAIN}; jmpi (1) 1; {READ.replace('g20', 'g24')}", 7,
+         "first @0, second @1; first @2 to 4, as it issued in 0 and is before the third; third @3, second @5 to 7",
+         {"priorities": [0, 0, 1]}, 6, steps=[[1, 2], [2, 0], [0]]),
+    Rule("messages of units are served in the order of time", f"mov (8) m1<1>D 1D; {SAMPLE}; nop; {USE.format(20)}",
+         144, "the second unit's @2, @142 to 144; the first one's waits for m1 until 16, and for the sampler until 18",
+         {"sampler_cycles": 100}, 104, {"units": 2}, [[0, 1], [2, 1, 3]]),
     # Instruction caches.
     Rule("a line of memory takes 200 cycles", "nop; nop; nop; nop", 208, "line at 200, @200 to @206, to 208",
          {"l2_miss_cycles": 100}, 108, {"caches": True}),
@@ -271,7 +285,9 @@ RULES = (
          "0 @200, 4 @400 on all four units; line 0 is there at 401, 402, 403, 404: the last @404 to 406",
          {"row": 1}, 404, {"caches": True, "units": 4, "row": 4}, [[0, 4, 0]] * 4),
     Rule("units of a row wait for the same line", LONG, 210, "0 at 200 for both: the second @200 to @208, to 210",
-         {"row": 1}, 202, {"caches": True, "units": 2}, [[0], [0, 1, 2, 3, 0]]),
+         {"l2_miss_cycles": 100}, 110, {"caches": True, "units": 2}, [[0], [0, 1, 2, 3, 0]]),
+    Rule("rows wait for the same line of memory, too", LONG, 210, "0 at 200 for both: the second @200 to @208, to 210",
+         {"l1_miss_cycles": 300}, 310, {"caches": True, "units": 2, "row": 1}, [[0], [0, 1, 2, 3, 0]]),
 )  # fmt: skip
 """Every rule and every value of the configuration that cycles depend on."""
 ONLY_BITS = {"fused", "flushes", "channels"}

@@ -85,7 +85,14 @@ SABOTAGES = {
     "a line is two instructions": (ISSUE, "LINE_INSTRUCTIONS = 4", "LINE_INSTRUCTIONS = 2"),
     "each instruction is fetched": (ISSUE, "self._caches is None or line == slot.line", "self._caches is None"),
     "a line that is on its way is there": (ISSUE, "max(start + 1, self._coming.get((row, line), 0))", "start + 1"),
-    "the second level is as slow as memory": (ISSUE, "self._config.l1_miss_cycles if second", "0 if False"),
+    "the second level is as slow as memory": (ISSUE, "l1_miss_cycles, self._coming", "l2_miss_cycles, self._coming"),
+    "a line on its way to the second level is there": (ISSUE, "l1_miss_cycles, self._coming[-1, line])",
+                                                       "l1_miss_cycles, 0)"),
+    "units take turns whatever the time": (ISSUE, "(each.next, each.number)", "(each.now, each.number)"),
+    "a thread that was held has waited less": (ISSUE, "(-slot.priority, slot.since, slot.number)",
+                                               "(-slot.priority, slot.after, slot.number)"),
+    "the unit waits for the last message of a thread": (ISSUE, "            self._dispatch(unit, slot.after)",
+                                                        "            unit.now = slot.after; self._dispatch(unit, end)"),
 }  # fmt: skip
 """Broken rules: file, text, and what it becomes."""
 

@@ -13,7 +13,8 @@ from pixelflow.node import Checkpoint, Node
 
 CONFIG = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2, panels_per_emc=2))
 SOURCE = """
-EMC_TreeIntoMem_Li [356], 4, 3, 5, 7
+EMC_TreeIntoMem_Li [356], 4, 4, 8, 8
+EMC_TreeIntoMem_Li [368], 4, 3, 5, 7
 EMC_MarkRead
 EMC_MarkWrite
 SIGNAL 0
@@ -26,6 +27,7 @@ TAS_GpWrite 3, 0, 24
 TAS_LoopBack
 TAS_MemWrHeld4 2
 TAS_MemRdBlock8 2
+TAS_MemWrOver4 1, 1
 """
 
 

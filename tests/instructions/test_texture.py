@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import microcode
-from pixelflow.config import TINY, SdramConfig
+from pixelflow.config import TINY, NodeConfig, SdramConfig
 from pixelflow.isa import INPUT_PORT, INSTRUCTIONS, OUTPUT_PORT, Unit
 from pixelflow.node import Node
 from pixelflow.node.kernels import ENGINES
@@ -16,7 +16,11 @@ from pixelflow.node.texture_addresses import Physical
 from pixelflow.simd.errors import MachineFault
 from tests.instructions.texture_rows import ROWS, TextureRow, block, words
 
-CHECKED = replace(TINY, sdram=SdramConfig(check_commands=True))
+CHECKED = SdramConfig(check_commands=True)
+
+
+def machine(row: TextureRow, **sections: SdramConfig) -> NodeConfig:
+    return replace(TINY, array=replace(TINY.array, modules=row.modules), **sections)
 
 
 def where(address: int) -> Physical:
@@ -50,7 +54,7 @@ def program(text: str):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: repr(row.text))
 def test_row(row: TextureRow, engine: str) -> None:
-    node = prepared(row, Node(CHECKED, engine=engine))
+    node = prepared(row, Node(machine(row, sdram=CHECKED), engine=engine))
     expected = node.memory
     for lane, values in row.taken.items():
         expected[INPUT_PORT : INPUT_PORT + 32, lane] = as_bytes(values)
@@ -63,7 +67,7 @@ def test_row(row: TextureRow, engine: str) -> None:
     for address, values in row.returned.items():
         assert node.gp_memory[0].read(address, len(values)).tobytes() == values
     assert node.gp_memory[0].used == max([len(row.gp), *(start + len(found) for start, found in row.returned.items())])
-    assert run.tasic_cycles == (row.cycles,)
+    assert run.tasic_cycles == (row.cycles, *[0] * (row.modules - 1))
     assert run.gni_cycles == row.gni
 
 
@@ -74,8 +78,8 @@ def test_every_texture_instruction_has_rows() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: repr(row.text))
 def test_times_do_not_come_from_the_checker(row: TextureRow) -> None:
-    node = prepared(row, Node(TINY))
-    assert node.run(program(row.text)).tasic_cycles == (row.cycles,)
+    node = prepared(row, Node(machine(row)))
+    assert node.run(program(row.text)).tasic_cycles == (row.cycles, *[0] * (row.modules - 1))
 
 
 FAULTS = [
@@ -84,6 +88,7 @@ FAULTS = [
     (TextureRow("TAS_MemRdBlock4 1", read=(0,), ports={0: words(1 << 21)}), "texture address 0x200000 is not"),
     (TextureRow("TAS_MemRdBlock4 3", read=(0,)), "corner turner of an EMC that takes part holds no addresses"),
     (TextureRow("TAS_MemWrHeld4 1", write=(0,)), "the data corner turners hold no 4 bytes"),
+    (TextureRow("TAS_MemWrOver4 1, 0", write=(0,)), "no module is 1 further on: the node has 1 module"),
     (TextureRow("TAS_LoopBack", read=(0,), write=(0, 1)), "not as many PEs marked for writing as for reading"),
     (
         TextureRow(

@@ -27,6 +27,8 @@ class TextureRow:
     """Lanes marked for reading."""
     write: tuple[int, ...] = ()
     """Lanes marked for writing."""
+    modules: int = 1
+    """Of the machine; texture memory is that of the first."""
     ports: dict[int, bytes] = field(default_factory=dict)
     """Output ports before, by lane."""
     memory: dict[int, bytes] = field(default_factory=dict)
@@ -196,6 +198,20 @@ ROWS = [
             12: words(0, 0, 0, 0x44, 0, 0, 0, 0x44),
         },
         cycles=11 + 11,
+    ),
+    TextureRow(
+        # To the module after the last, which is the first. The second round crosses while the first is written.
+        "TAS_MemWrOver4 1, 0\nTAS_MemWrOver4 1, 1",
+        modules=2,
+        write=(256, 300),
+        ports={256: words(0, 0, 8, 8, 0x11, 0x22, 0x33, 0x44), 300: words(512, 0, 0, 0, 0x55, 0x66, 0x77, 0x88)},
+        # The last write to an address stays: SDRAMs 1 to 3 at 0 are those of the second PE.
+        stored={
+            0: words(0x11, 0x66, 0x77, 0x88, 0x11, 0x66, 0x77, 0x88),
+            8: words(0, 0, 0x33, 0x44, 0, 0, 0x33, 0x44),
+            512: words(0x55, 0, 0, 0, 0x55),
+        },
+        cycles=2 * (32 + 11),
     ),
     TextureRow(
         LOW_BITS + "TAS_SetStep 1\nTAS_MemWrBase4 3",  # PEs 0 and 8 give bases; the counter starts anew for each

@@ -7,7 +7,7 @@ import pytest
 
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import INSTRUCTIONS, VectorFamily
-from larrabee_bridge.vpu.issue import Core, dependences
+from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.program import VectorProgram, assemble_vector
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.errors import CycleLimitError, MachineFault
@@ -180,13 +180,13 @@ def test_the_parameters_matter() -> None:
 def test_what_an_instruction_reads_and_writes() -> None:
     first, second, third = assemble_vector(
         "vmadd231ps v1{k1}, v2, [r3]\nbsfi r1, r2\nvcompressd [r1]{k2}, v4\n"
-    ).effects[:3]
-    assert dependences(first).reads == {"v1", "v2", "k1", "r3"}
-    assert dependences(first).writes == {"v1"}
-    assert dependences(second).writes == {"r1", "zero"}
-    assert dependences(third).reads == {"r1", "k2", "v4"}
-    assert dependences(third).memory
-    assert not dependences(second).memory
+    ).dependences[:3]
+    assert first.reads == {"v1", "v2", "k1", "r3"}
+    assert first.writes == {"v1"}
+    assert second.writes == {"r1", "zero"}
+    assert third.reads == {"r1", "k2", "v4"}
+    assert third.memory
+    assert not second.memory
 
 
 def test_every_instruction_says_what_it_touches() -> None:

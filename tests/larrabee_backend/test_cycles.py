@@ -149,7 +149,7 @@ def test_the_set_up_thread_reads_nothing_past_its_list(seed: int) -> None:
 def test_the_stages_of_a_cutout_by_hand() -> None:
     """Its depth is tested after the texel has come: plane, mask (2), cutout, shift, compare, store, is any seen (2)."""
     draw = Draw("cutout", square(0.5, (1, 2, 3)), State(texture=texture(1), cutout=9))
-    parameters = work_parameters(Frame(4, 4, (0, 0, 0), (draw,)), draw, 2, 0)
+    parameters = work_parameters(Frame(4, 4, (0, 0, 0), (draw,)), draw, Attributes.of(draw, CoreConfig()), 2, False, 0)
     found = Counter(stages_of("work", **parameters))
     # Opacity of the texels, and its comparison; one store of a colour.
     assert (found[TileStage.DEPTH], found[TileStage.TEXTURE], found[TileStage.BLEND]) == (9, 2, 1)

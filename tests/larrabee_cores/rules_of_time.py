@@ -15,12 +15,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from larrabee_bridge.pipeline.back_end_programs import Attributes, plane_words
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import CoreImage, WorkTables, take_turns
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import VectorProgram, assemble_vector
 from larrabee_bridge.vpu.vector_unit import VectorUnit
+from pixelflow.simd.drawing import ScreenTriangles
 from pixelflow.simd.lanes.words import ByteMemory
 from tests.sabotage.broken_rules import differing
 
@@ -46,22 +48,26 @@ class Rule:
     threads: int = 1
     memory: Mapping[int, int] = field(default_factory=dict)
     """Words of the memory by address."""
-    requests: Sequence[tuple[int, int]] = ()
-    """Cycles of the texture unit and lines from memory: each thread executes the program, sends a request, and executes
-    the program again when its answer is there."""
+    requests: Sequence[tuple[int, ...]] = ()
+    """Cycles of the texture unit, lines from memory, and the line of the answer if any: each thread executes the
+    program, sends a request, and executes the program again when its answer is there."""
     unit: tuple[int, int] = (100, 0)
     """Latency of the texture unit, and cycles of a switch of fibers."""
+    phases: Sequence[Sequence[int]] = ()
+    """Phases of the pieces of each thread, which execute the program."""
     works: int = 1
     """Pieces of work, each the whole program, of which the last is measured."""
     quads: int = 0
     """A first thread deals them, one a cycle, and then executes `TAIL`; a second one executes the program for each."""
+    triangles: int = 0
+    """Not ``source`` but the planes of so many, in one colour a corner, sixteen a thread."""
 
     def measured(self, *, native: bool = False) -> int:
         """Return the cycles of a core whose threads take turns."""
+        if self.triangles:
+            return self._of_planes(CoreConfig(**self.config), native)
         program = assemble_vector(self.source.replace("; ", "\n") + "\n")
         config = CoreConfig(**self.config)
-        if self.requests:
-            return self._with_requests(program, config, native)
         if self.quads:
             return self._with_queue(program, config, native)
         memory = ByteMemory(MEMORY)
@@ -73,9 +79,19 @@ class Rule:
         notes: list[RunNote] = []
         unit.run(notes.append, lines=True)
         note = RunNote.joined(notes)
+        if self.requests:
+            return self._with_requests(program, note, config, native)
+        if self.phases:
+            return self._in_phases(program, note, config, native)
         if self.works > 1:
             return self._repeated(program, note, config, native)
         return take_turns(program, note, config, native=native).cycles
+
+    def _of_planes(self, config: CoreConfig, native: bool) -> int:
+        corners = np.tile([[0, 0], [999, 70], [50, 999]], (self.triangles, 1, 1))
+        triangles = ScreenTriangles(corners, np.ones(corners.shape[:2], int), np.ones((*corners.shape[:2], 3), int))
+        made = plane_words(triangles, 1, Attributes(floats=config.planes == "float"), config).done
+        return take_turns(made.program, made.note, config, native=native).cycles
 
     def _repeated(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
         image = CoreImage([program], config)
@@ -86,15 +102,25 @@ class Rule:
         heads = [image.count(words, WorkTables([stretch]), native=native) for _ in range(self.works)]
         return int(heads[-1][at.END])
 
-    def _with_requests(self, program: VectorProgram, config: CoreConfig, native: bool) -> int:
+    def _with_requests(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
         image = CoreImage([program], config)
         table = np.zeros((len(self.requests), at.REQUEST), np.int64)
-        table[:, [at.R_BUSY, at.R_MISSES]], table[:, at.R_LINE] = self.requests, -1
+        table[:, [at.R_BUSY, at.R_MISSES, at.R_LINE]] = [(*each, -1)[:3] for each in self.requests]
         threads = np.zeros((len(self.requests), 2, at.STRETCH), np.int64)
-        threads[:, :, at.S_PAST], threads[:, :, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = 1, -1
+        threads[:, :, at.S_PAST], threads[:, :, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = note.starts[-1], -1
         threads[:, 0, at.S_ASK] = threads[:, 1, at.S_WAIT] = np.arange(len(threads))
         tables = WorkTables(list(threads), requests=table, unit=self.unit)
-        return int(image.count(np.zeros(1, np.uint32), tables, native=native)[at.END])
+        return int(image.count(np.ascontiguousarray(note.words, np.uint32), tables, native=native)[at.END])
+
+    def _in_phases(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
+        threads = [np.full((len(each), at.STRETCH), -1) for each in self.phases]
+        for thread, phases in zip(threads, self.phases, strict=True):
+            thread[:, : at.S_PHASE], thread[:, at.S_PAST], thread[:, at.S_PHASE] = 0, note.starts[-1], phases
+        tables = WorkTables(threads, phases=np.bincount(np.concatenate(self.phases)))
+        image = CoreImage([program], config)
+        for thread in threads:
+            thread[:, at.S_BLOCKS] = image.blocks[0]
+        return int(image.count(np.ascontiguousarray(note.words, np.uint32), tables, native=native)[at.END])
 
     def _with_queue(self, program: VectorProgram, config: CoreConfig, native: bool) -> int:
         programs = [assemble_vector(text) for text in ("mov r1, 1\n", TAIL.replace("; ", "\n") + "\n")]
@@ -116,7 +142,7 @@ class Rule:
         return replace(self, config={**self.config, **config}, cycles=self.then, **own)
 
 
-FIELDS = ("source", "threads", "works", "requests", "unit", "quads", "memory")
+FIELDS = ("source", "threads", "works", "phases", "requests", "unit", "quads", "memory")
 """Fields of a row that ``changed`` may replace."""
 
 
@@ -131,6 +157,7 @@ FREE = many(4, "vaddps v{0}, v20, v21")
 MAKE, USE, LAST, MORE = "vaddps v1, v2, v3", "vaddps v2, v1, v3", "vaddps v4, v5, v6", "vaddps v7, v8, v9"
 MIXED = f"{MAKE}; add r1, 1; {LAST}; add r2, 1"
 A, B, C = "vloadps v1, [0]", "vloadps v2, [4096]", "vloadps v3, [8192]"
+D, E = "vloadps v8, [12288]", "vloadps v7, [16384]"
 NEXT, FAR_LINE = "vloadps v2, [65536]", "vloadps v2, [131072]"
 STORE = "vstored [0], v1"
 SEND = f"{LAST}; vstored [131072], v1; {MORE}"
@@ -153,7 +180,13 @@ STRAIGHT = "; ".join(["add r1, 1"] * 135)
 SMALL_CODE = {"caches": True, "code_bytes": 1024}
 """Two sets of eight lines: the nine even lines of `STRAIGHT` push one another out, the eight odd ones fit."""
 PAIRS = many(80, f"{MAKE}; add r2, 1")
+LEARNING = "mov r1, 3; again: cmp r1, r1; jz over; add r3, 1; over: sub r1, 1; jnz again"
+SEVERAL = ("mov r5, 64; mov r6, 0; mov r7, 116; again: load r4, [r5]; cmp r4, r6; jz over; add r3, 1; over: add r5, 4; "
+           "cmp r5, r7; jnz again")  # fmt: skip
+PRODUCT = "imul r1, 3; add r1, 1"
 ASK = "mov r1, 1"
+READ_ANSWER = "load r1, [36992]; add r1, 1"
+"""The line is 578."""
 
 RULES = (
     # One thread: latencies and pairs.
@@ -166,6 +199,10 @@ RULES = (
          {"load_op_cycles": 2}, 7),
     Rule("a scalar result is part of an address a cycle later", "mov r1, 64; load r2, [r1]", 3, "@0, 1 + 1: @2",
          {"address_cycles": 3}, 5),
+    Rule("a register that nothing wrote is part of one at once", f"load r2, [r3]; {LAST}", 2, "@0, @1",
+         {"source": f"mov r3, 0; load r2, [r3]; {LAST}"}, 4),
+    Rule("an instruction waits for addresses and for operands", f"{MAKE}; mov r3, 64; vaddps v2, v1, [r3]", 5,
+         "@0 both, v1 at 4: @4", {"vector_latency": 6}, 7),
     Rule("a scalar instruction issues with a vector one", MIXED, 3, "@0 both, @1 both, halt @2",
          {"dual_issue": False}, 5),
     Rule("two vector instructions do not pair", f"{MAKE}; {LAST}; {MORE}", 3, "@0, @1, @2",
@@ -194,6 +231,13 @@ RULES = (
     Rule("one other way does not change a prediction", NEST, 44,
          "inner jnz wrong at each of three exits, outer at one: 28 cycles of instructions and 4 x 4; with one bit two "
          "more, 52", {"mispredicted_cycles": 0}, 28),
+    Rule("a branch that was taken is predicted taken", LEARNING, 22,
+         "@0, cmp @1, jz @2 wrong, sub @7, jnz @8, four a round, jz right; the last jnz @16 + 5, halt @21",
+         {"mispredicted_cycles": 0}, 14),
+    Rule("counters have four states", SEVERAL, 111,
+         "first load @2; taken 4 times, 6 not, 3 taken: rounds of 6, or 7, and 4 more for wrong predictions: "
+         "the first, two each as it turns, and the end; halt @110", {"mispredicted_cycles": 0}, 87,
+         memory=dict.fromkeys(range(80, 104, 4), 1)),
     # Threads that take turns.
     Rule("ready threads take turns", f"{FREE}; {A}; {FREE}", 327,
          "loads @8 and @9 of one line, at 318; eight instructions in turns @319 to @326; if a thread went on as long "
@@ -205,6 +249,12 @@ RULES = (
          "four pairs of 2 cycles, for two lines; eight instructions",
          {"source": f"{LAST}; vstored [0], v12; {MORE}; {LAST}"},
          12, threads=4),
+    Rule("a phase begins when the one before has ended", PRODUCT, 22, "@0, @10; the second thread @11, @21",
+         {"phases": [[0], [0]]}, 12, phases=[[0], [1]]),
+    Rule("with all of its pieces", PRODUCT, 34, "@0, @1, @10, @11; @12, @22; second thread @23, @33",
+         {"phases": [[0, 0], [0, 0]]}, 24, phases=[[0, 0], [0, 1]]),
+    Rule("a phase without pieces is passed over", PRODUCT, 22, "@0, @10; the second thread @11, @21",
+         {"phases": [[0], [0]]}, 12, phases=[[0], [2]]),
     # Caches and memory.
     Rule("without caches every access hits", f"{A}; {LAST}", 2, "@0, @1", {"caches": True}, 312),
     Rule("a line of memory takes 300 and the ring both ways", f"{A}; {LAST}", 312, "@0, @311", {"memory_cycles": 100},
@@ -212,6 +262,8 @@ RULES = (
     Rule("the ring takes 5 cycles each way", f"{A}; {LAST}", 312, "@0, @311", {"ring_cycles": 20}, 342, REAL),
     Rule("a core takes a line in every other cycle", GATHER, 356, "16 held + 15 x 2 + 310", {"memory_line_cycles": 16},
          566, REAL),
+    Rule("an access waits for its slowest line", f"vloadps v8, [960]; {GATHER}; {LAST}", 666,
+         "311, 16 held, 14 x 2 + 310 for the last but one, @665", {"memory_cycles": 100}, 266, REAL),
     Rule("a line of the L2 slice takes 15", f"{A}; {C}; {A}; {LAST}", 639, "@0, @311, @622 + 15, @638",
          {"l2_cycles": 30}, 654, ONE_WAY),
     Rule("a line in the L1 cache takes none", f"{A}; {C}; {A}; {LAST}", 624, "@0, @311, @622, @623", {"ways": 1}, 639,
@@ -225,6 +277,10 @@ RULES = (
          {"source": f"{A}; {B}; {C}; {A}; {LAST}"}, 950,
          TWO_WAYS),
     Rule("the L2 slice too", f"{A}; {FAR_LINE}; {A}; {LAST}", 934, "3 x 311, @933", {"l2_bytes": 262144}, 639, ONE_WAY),
+    Rule("and each set of the L2 slice",
+         f"{A}; vloadps v8, [64]; {NEXT}; vloadps v7, [4160]; vloadps v6, [8256]; vloadps v8, [64]; {LAST}", 1572,
+         "5 x 311; 64 has left the L1 cache alone, 65536 shares a set with 0: 16, @1571", {"l2_cycles": 30}, 1587,
+         TWO_WAYS),
     Rule("the line that was used last stays", f"{A}; {B}; {A}; {C}; {A}; {LAST}", 936,
          "3 x 311 and two hits; first in, first out would be 951", {"source": f"{A}; {B}; {C}; {A}; {LAST}"}, 950,
          TWO_WAYS),
@@ -236,14 +292,39 @@ RULES = (
          "3 x 311 and two hits", {"ways": 1}, 1261, TWO_WAYS),
     Rule("an evicted line leaves first", f"{A}; {B}; vevict [4096]; {C}; {A}; {LAST}", 935,
          "3 x 311, vevict with B, A hits", {"source": f"{A}; {B}; {C}; {A}; {LAST}"}, 950, TWO_WAYS),
+    Rule("from the L2 slice too",
+         "vloadps v1, [64]; vloadps v2, [65600]; vevict [65600]; vloadps v3, [131136]; vloadps v5, [4160]; "
+         f"vloadps v6, [8256]; vloadps v1, [64]; {LAST}", 1572, "5 x 311; 64 has left the L1 cache alone: 16, @1571",
+         {"l2_cycles": 30}, 1587, TWO_WAYS),
+    Rule("until then it is there", f"{A}; {B}; vevict [0]; {A}; {LAST}", 624, "2 x 311, A hits, @623",
+         {"memory_cycles": 100}, 224, TWO_WAYS),
+    Rule("one that is not there cannot be evicted", f"{A}; {B}; vevict [8192]; {A}; {B}; {LAST}", 625,
+         "2 x 311, both hit, @624", {"memory_cycles": 100}, 225, TWO_WAYS),
+    Rule("an evicted line leaves before the one used longest ago",
+         f"{A}; {B}; {C}; {D}; vevict [4096]; {E}; {A}; {C}; {D}; {LAST}", 1559, "5 x 311, three hit, @1558",
+         {"source": f"{A}; {B}; {C}; {D}; {E}; {A}; {C}; {D}; {LAST}"}, 1574, {**REAL, "ways": 4, "l1_bytes": 16384}),
     Rule("a prefetch brings a line into the L1 cache", f"vprefetch1 [64]; {LONG_WAIT}; load r8, [64]; {LAST}", 443,
          "@0, 45 products @1 to @441, load with the last one, @442",
          {"source": f"{LAST}; {LONG_WAIT}; load r8, [64]; {LAST}"}, 753, REAL),
+    Rule("the other one into the L2 slice, even if it is in the L1 cache",
+         f"{A}; {NEXT}; {A}; {FAR_LINE}; vprefetch2 [0]; {B}; {C}; {A}; {LAST}", 1573,
+         "0 has left the slice at 623, is asked for then, and leaves the L1 cache at 1245: 5 x 311, @622, @1556 + 15",
+         {"l2_cycles": 30}, 1588, TWO_WAYS),
+    Rule("where it is, it takes no place among the misses under way",
+         f"{A}; {LAST}; vprefetch2 [0]; vprefetch1 [64]; {MORE}", 314, "@0, @311 both, @312, @313",
+         {"source": f"{A}; {LAST}; vprefetch2 [4096]; vprefetch1 [64]; {MORE}"}, 623, {**REAL, "misses_under_way": 1}),
     Rule("the other one into the L2 slice", f"vprefetch2 [64]; {LONG_WAIT}; load r8, [64]; {LAST}", 458,
          "@441 + 15, @457", {"source": f"vprefetch1 [64]; {LONG_WAIT}; load r8, [64]; {LAST}"}, 443, REAL),
     Rule("lines under way keep their times in a set",
          f"vprefetch1 [0]; {WAIT}; vprefetch1 [8192]; load r8, [0]; load r7, [8192]; {LAST}", 453,
          "@141 asked for the second; loads @142 and, the first there at 310, @311; the other 141 + 310, @452",
+         {"memory_cycles": 400}, 553, TWO_WAYS),
+    Rule("a line under way that is asked for again keeps its time",
+         f"vprefetch1 [0]; {WAIT}; vprefetch1 [8192]; vprefetch1 [0]; load r8, [0]; {LAST}", 312,
+         "there at 310: @311", {"memory_cycles": 400}, 412, TWO_WAYS),
+    Rule("a line that is evicted on its way does, and the others",
+         f"vprefetch1 [0]; {WAIT}; vprefetch1 [8192]; vevict [8192]; load r8, [0]; {TAIL}; load r8, [8192]; {LAST}",
+         453, "the first there at 310, products @311 to @401, the second there at 141 + 310, @452",
          {"memory_cycles": 400}, 553, TWO_WAYS),
     Rule("a load waits for the rest of that, and the L2 slice", f"vprefetch2 [0]; {A}; {USE}", 330,
          "in the slice at 310; load @1, v1 at 310 + 15 + 4, @329", {"memory_cycles": 100}, 130, REAL),
@@ -254,15 +335,32 @@ RULES = (
     Rule("a store waits for no line", f"{PART}; {LAST}", 6, "@0, @4, @5", {"stores_wait": True}, 316, REAL),
     Rule("a store of a whole line reads none", f"{STORE}; {LAST}", 17, "@0 + 15 for the place, @16",
          {"full_stores_read": True}, 312, {**REAL, "stores_wait": True}),
+    Rule("a store to two lines reads both", f"vstored [60], v1; {LAST}", 315, "2 held, 2 + 310 for the second, @314",
+         {"source": f"{STORE}; {LAST}"}, 17, {**REAL, "stores_wait": True}),
     Rule("a line that was stored to is sent to memory when it leaves", f"{STORE}; {SEND}", 33,
          "@0 + 15, @16 + 15, in which the first line is sent, @32", {"write_line_cycles": 100}, 118,
          {**ONE_WAY, "stores_wait": True}),
     Rule("a line that was only read leaves at once", f"{A}; {SEND}", 331, "v1 is there at 314, + 15, @330",
          {"source": f"{STORE}; {SEND}"}, 118,
          {**ONE_WAY, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("however often it was read", f"{A}; {A}; {SEND}", 332, "@311, v1 at 315, @315 + 15, @331",
+         {"l2_cycles": 30}, 347, {**ONE_WAY, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("memory takes one line after the other",
+         f"{STORE}; vstored [64], v1; vstored [131072], v1; vstored [131136], v1; vloadps v2, [512]; {LAST}", 513,
+         "@0 both, @1 both: 1 + 100, + 100, then 310, @512", {"write_line_cycles": 50}, 413,
+         {**ONE_WAY, "write_line_cycles": 100}),
     Rule("a store in the L1 cache marks the line, too", f"{A}; {STORE}; {SEND}", 417,
          "v1 is there at 314, @315 + 100, @416", {"write_line_cycles": 2}, 332,
          {**ONE_WAY, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("a line stored to twice is sent as well", f"{STORE}; {STORE}; {SEND}", 118, "@0 both + 15, @16 + 100, @117",
+         {"write_line_cycles": 2}, 33, {**ONE_WAY, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("of a set only the line that was stored to is sent",
+         f"{A}; {NEXT}; {STORE}; {SEND}; vstored [196608], v1; {MORE}", 741,
+         "2 x 311, @622, @623 + 100 as 0 leaves, @724 + 15 as 65536 leaves, @740", {"write_line_cycles": 200}, 841,
+         {**TWO_WAYS, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("a line that was stored to keeps its time", f"{PART}; vprefetch1 [8192]; load r8, [0]; {LAST}", 331,
+         "stored to @4, in the slice at 314, pushed out of the L1 cache: 314 + 15, @330", {"memory_cycles": 100}, 131,
+         ONE_WAY),
     Rule("instructions beyond their cache come from the L2 slice", STRAIGHT, 271, "135 + 9 lines x 15 + 1",
          {"code_bytes": 2048}, 135, SMALL_CODE),
     Rule("an instruction is 8 bytes", STRAIGHT, 271, "17 lines for sixteen places", {"instruction_bytes": 4}, 135,
@@ -278,10 +376,30 @@ RULES = (
          requests=[(8, 0)]),
     Rule("texels come from memory like other lines", ASK, 445, "16 + 9 x 2 + 310 + 100 = @444",
          {"memory_line_cycles": 16}, 571, requests=[(8, 10)]),
+    Rule("those of the next request come after them", ASK, 465, "begun at 24, 36 + 9 x 2 + 310 + 100 = @464",
+         {"requests": [(8, 10)]}, 445, requests=[(8, 10), (8, 10)]),
+    Rule("an answer waits for the unit and for its texels", ASK, 517, "16 + 400 + 100 = @516", {"unit": (200, 0)}, 617,
+         requests=[(400, 1)]),
+    Rule("an answer is read from the L2 slice", READ_ANSWER, 452,
+         "load @0, sum @311; 312 + 15 + 8 + 100 = 435: load @435 + 15, sum @451, though the line was in the L1 cache",
+         {"l2_cycles": 30}, 482, REAL, requests=[(8, 0, 578)]),
+    Rule("other lines of its set stay in the L1 cache", READ_ANSWER, 437, "load @435, sum @436",
+         {"requests": [(8, 0, 578)]}, 452, REAL, requests=[(8, 0, 1090)]),
+    Rule("a line is on its way until the answer is there", READ_ANSWER, 853,
+         "sums @311, @312; answers at 435 and 335 + 400 + 100; loads @435, @835 until 835 + 15, sums @851, @852",
+         {"l2_cycles": 30}, 883, REAL, requests=[(8, 0), (400, 0, 578)]),
+    Rule("an answer may take the place of a line of the slice",
+         "load r1, [36992]; load r2, [r1 + 168064]", 951,
+         "@0, @312, answer at 436; from 623 on, 15, @640, which has left both", {"memory_cycles": 100}, 364, ONE_WAY,
+         requests=[(8, 0, 578)]),
     Rule("the next fiber begins after a switch", ASK, 18, "answered at 17", {"unit": (0, 30)}, 32, requests=[(1, 0)],
          unit=(0, 0)),
     Rule("a set-up thread waits for room in a queue", CHAIN, 95,
          "deals @0, @2, @3, ten products @4 to @94", {"queued_quads": 1}, 126, quads=3),
+    Rule("planes are integers, or floats", "", 1484, "four threads leave no cycle; 131 and "
+         "fifteen stores of sixteen lines are 371 each: 2, corners 20, the pixel 6, the area's reciprocal 17, planes "
+         "4 x 20, the colour 6",
+         {"planes": "exact"}, 6412, {"planes": "float"}, triangles=64),
     Rule("a work thread waits for quads", CHAIN, 95, "chains @1, @33 and @65 to @93", {"quads": 4}, 126, quads=3),
 )  # fmt: skip
 """Every rule, and every value of the configuration."""

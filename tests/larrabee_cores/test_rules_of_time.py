@@ -119,6 +119,8 @@ SABOTAGES = {
     "an answer does not wait for its texels": (ROTATION, "    if m[request + R_MISSES] > 0:", "    if 0:"),
     "a queue has room for every quad": (ROTATION, ">= m[CAPACITY]:", ">= 1 << 40:"),
     "a work thread takes quads that were not dealt": (ROTATION, "<= m[m[TAKEN] + worker]:", "< 0:"),
+    "an answer leaves the old line in the L1 cache": (ROTATION, "            m[near] = -1\n", "            pass\n"),
+    "a phase does not wait for the one before": (ROTATION, "if m[stretch + S_PHASE] > m[PHASE]:", "if 0:"),
     "a switch of fibers is free": (ROTATION, "        m[t + T_FREE] += m[SWITCH]\n", "        pass\n"),
     "the ring is crossed once": (IMAGE, "config.memory_cycles + 2 * config.ring_cycles",
                                  "config.memory_cycles + config.ring_cycles"),

@@ -16,6 +16,7 @@ from pixelflow.observe import (
     Blocked,
     Bus,
     Carried,
+    EnabledCounted,
     EnablesChanged,
     Event,
     Executed,
@@ -165,6 +166,39 @@ def test_calls_nest(seed: int) -> None:
             assert len(open_calls[event.stream]) == event.depth
             assert open_calls[event.stream].pop() == event.name
     assert not any(open_calls.values())
+
+
+FLOATS = """\
+include "float32/tuned.mc"
+range a[4]: float
+range b[4]: float
+EMC_TreeIntoMem_Li a, 4, 0x1000000, 0, 0x3F000001
+EMC_TreeIntoMem_Li b, 4, 0, 0x2000000, 0x3F800000
+loop 3
+EMC_TreeLTZero_Li 0, 1, 1, 0, -3
+CALL fadd, a, a, b
+EMC_SetEnab
+CALL fmul, b, a, b
+end
+"""
+"""Calls of routines; float kernels must not take their place."""
+
+
+@pytest.mark.parametrize("seed", [*PROGRAMS, FLOATS])
+def test_pes_count_what_their_enables_say_skipped_or_not(seed: int | str) -> None:
+    program = exchange(seed) if isinstance(seed, int) else microcode.assemble(seed)
+    watched, skipping = Node(SMALL), Node(SMALL)
+    heard, counted = Heard(watched.bus), Heard(skipping.bus, EnabledCounted)
+    watched.run(program)
+    skipping.run(program)
+    changes = heard.of(EnablesChanged)
+    expected = np.zeros(SMALL.array.modules, np.int64)
+    for each in heard.of(Executed):
+        if each.stream == "eigc" and each.cycles:
+            last = [change.counts for change in changes if change.cycle <= each.cycle][-1]
+            expected += each.cycles * np.array(last)
+    sums = 2 * [tuple(expected.tolist())] if changes else []  # a program of control alone has none
+    assert [each.counts for each in (*heard.of(EnabledCounted), *counted.events)] == sums
 
 
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 2)) for seed in range(8)])

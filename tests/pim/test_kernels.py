@@ -125,9 +125,18 @@ def test_an_exchange_by_texture_memory() -> None:
     assert run.tasic_cycles == (7 * 32 + 11 + 8 * (12 + 32),)
 
 
-def with_network(text: str) -> Program:
+def test_an_exchange_over_the_path_between_modules() -> None:
+    """PE 0 of the second module to that of the first: a write of 11, a read of 12 and 32; nothing for the second."""
+    text = "leaders\nrepeat k in 5 .. 7\n    where_clear k\nend\nfold x, y, 4, 8\nstream tigc\nserve_fold 8\n"
+    config = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=1))
+    run = Node(config, "rows").run(with_network(f"range x[4]\nrange y[4]\n{text}", LANE_BITS=8, MODULE_BITS=1))
+    assert run.tasic_cycles == (11 + 12 + 32, 0) and run.ledger.over.used == 32
+
+
+def with_network(text: str, **parameters: int) -> Program:
     """Assemble a program that has the ways between PEs."""
-    return assemble(f'include "texture/network.mc"\n{text}')
+    given = ", ".join(f"{name} = {value}" for name, value in parameters.items())
+    return assemble(f'include "texture/network.mc"{f" with {given}" * bool(given)}\n{text}')
 
 
 @pytest.mark.parametrize("bits", [8, 11])
@@ -149,6 +158,13 @@ def test_what_a_kernel_needs_of_a_machine() -> None:
         "array.panels_per_emc",
         "array.emcs_per_module",
     ]
+
+
+def test_sums_want_modules_that_a_tree_can_halve() -> None:
+    three = replace(TINY, array=replace(TINY.array, modules=3))
+    assert measure(KERNELS["vector_add"], three).right
+    with pytest.raises(InputError, match=r"array\.modules: 3 is not a power of two"):
+        KERNELS["reduction"].program(three)
 
 
 def test_the_published_bit_serial_machine() -> None:

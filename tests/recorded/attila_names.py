@@ -112,6 +112,7 @@ NAMES: dict[str, str] = {
     "RASTERIZER.InterpolatedStampQueueSize": "fifo.interpolated",
     "RASTERIZER.ShadedStampQueueSize": "fifo.shaded",
     "RASTERIZER.ShaderInputQueueSize": "fifo.shader_inputs",
+    "RASTERIZER.ShaderInputBatchSize": "fifo.shader_batch",
     "RASTERIZER.VertexInputQueueSize": "fifo.vertex_inputs",
     "RASTERIZER.ShadedVertexQueueSize": "fifo.vertex_outputs",
     "RASTERIZER.NumInterpolators": "fifo.interpolators",

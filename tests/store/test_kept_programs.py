@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from larrabee_bridge.vpu.native import native_runs
+from larrabee_bridge.vpu.program import assemble_vector
+from larrabee_bridge.vpu.vector_unit import VectorUnit
 from microcode import assemble, assembler
 from microcode.assembly import assemble_file
 from microcode.places import EXAMPLES, LIBRARY
@@ -15,10 +18,11 @@ from pixelflow.config import TINY, NodeConfig, load_config
 from pixelflow.isa import Program
 from pixelflow.isa.program import PIXELFLOW, target_of
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.store import PROGRAM, store
+from pixelflow.simd.store import MEANING, PROGRAM, store
 from tessellation import load, tessellate
 from tessellation.microprogram import passes
 from tessellation.microprogram.method import Method
+from tests.store.test_store import DAMAGES
 
 
 @pytest.fixture(autouse=True)
@@ -172,3 +176,22 @@ def test_a_pass_of_a_tessellation_is_the_same_program(monkeypatch: pytest.Monkey
     monkeypatch.setattr(passes, "_pass_builder", lambda *work: pytest.fail("made again"))
     again = [programs(*way) for way in ways]
     assert all(same(a, b) for some, others in zip(first, again, strict=True) for a, b in zip(some, others, strict=True))
+
+
+@pytest.mark.parametrize("damage", [None, *DAMAGES])
+def test_kept_meanings_are_those_recorded(damage: str | None) -> None:
+    """Reads, writes and forms of a program of the vector unit."""
+
+    def recorded() -> tuple[object, ...]:
+        program = assemble_vector("vmadd231ps v1{k1}, v2, [r3]\nagain: add r1, 70000\ncmp r1, r2\njl again\nhalt\n")
+        made = native_runs(program, VectorUnit(program, 1).lanes.shape).program
+        parts = [(part.form, part.operands) for part in made.parts]
+        return program.dependences, parts, made.fixed, made.addresses, made.begins, made.places
+
+    first = recorded()
+    files = [Path(each.path) for each in store().files() if each.kind == MEANING]
+    assert len(files) == 2
+    if damage is not None:
+        for file in files:
+            file.write_bytes(DAMAGES[damage](file.read_bytes()))
+    assert recorded() == first

@@ -194,6 +194,10 @@ RULES = {
         {"gni.mb_per_second=100": 53 + 24 - 3, "gni.gp_memory_mb_per_second=400": 53 - 6,
          "tasic.port_bytes_per_cycle=4": 53 - 18},
     ),
+    "results of one EMC in eight": Rule(
+        f"{ONE_WRITE}TAS_GpWrite 1, 0, 12", 34, "as above: 4, 12 in, 2 over the GNI, 6, ten wires",
+        {"tasic.port_bytes_per_cycle=4": 34 - 9}, given="array.emcs_per_module=8",
+    ),
     "read at addresses of PEs": Rule(
         f"{BOTH}TAS_MemRdBlock4 0", 11_302,
         "2 + 1 + 1, fetch 1 and the first 32 bytes of addresses, 256 rounds of 44 that hide the later ones, answer 1",
@@ -222,6 +226,11 @@ RULES = {
         f"{BOTH}TAS_LoopBack", 8_230, "as before", {"tasic.port_bytes_per_cycle=4": 4 + 9 + 256 * 8 + 1},
         given="sdram.equal_slots=false",
     ),
+    "loop back leaves the SDRAM free": Rule(
+        f"{ONE_PE}{BOTH}{ALTERNATE}TAS_LoopBack\nTAS_MemRdBlock4 2", 27,
+        "7 + 3 settings, fetch 1, 2 in, 2 out, answer 1, command 1, 6 + 1 + 2, answer 1",
+        {"tasic.read_overhead_cycles=0": 26}, given="tasic.port_bytes_per_cycle=16",
+    ),
     "read at held addresses": Rule(
         f"{BOTH}TAS_MemRdBlock4 0\nTAS_MemRdBlock4 3", 11_302 + 1 + 256 * 44 + 1,
         "the read above; command 1, no address, 256 rounds of 44, answer 1",
@@ -249,6 +258,23 @@ RULES = {
         f"{WRITE}TAS_MemWrBlock4 2\nTAS_MemWrHeld4 2", 8_208 + 1 + 256 * 11 + 1,
         "the write above; command 1, 256 writes, no byte from PEs, answer 1",
         {"sdram.twr_cycles=3": 8_209 + 1 + 256 * 12 + 1},
+    ),
+    "a write in another module": Rule(
+        f"{ONE_WRITE}TAS_MemWrOver4 1, 0", 55, "6, fetch 1 and 32 bytes, which cross in 4; a write of 11, answer 1",
+        {"tasic.path_bytes_per_cycle=1": 55 + 28, "tasic.path_bytes_per_cycle=5": 55 + 3,
+         "tasic.port_bytes_per_cycle=4": 55 - 24, "sdram.trcd_cycles=4": 56,
+         "array.emcs_per_module=8": 39 + 8 * 4 + 8 * 11 + 1}, given="array.modules=2",
+    ),
+    "a round crosses beside the writes of another": Rule(
+        f"{WRITE}TAS_MemWrOver4 1, 0", 3 + 33 + 32 + 255 * 88 + 88 + 1,
+        "as above with eight EMCs: 256 bytes cross in 32, a round is written in 88",
+        {"tasic.path_bytes_per_cycle=1": 36 + 256 * 256 + 88 + 1,
+         "tasic.path_bytes_per_cycle=2": 36 + 256 * 128 + 88 + 1},
+        given="array.modules=2 array.emcs_per_module=8",
+    ),
+    "a module writes two further on": Rule(
+        f"{ONE_WRITE}TAS_MemWrOver4 2, 1", 55, "no longer than to the next one", {"tasic.path_bytes_per_cycle=1": 83},
+        given="array.modules=4",
     ),
     # Two transfers: the second command leaves as the first is answered.
     "read after a read": Rule(
@@ -317,6 +343,11 @@ RULES = {
         {"gni.gp_buffers=1": 63 + 22 + 255 * 44, "gni.gp_memory_mb_per_second=100": 63 + 16 + 511 * 32 ,
         "gni.mb_per_second=100": 63 - 4 + 512 * 32},
         given="array.modules=2",
+    ),
+    "parcels of a full GP hold no others": Rule(
+        f"{WRITE}TAS_SetGp 12, 0, 1\nTAS_GpWrite 15, 0, 32", 63 + 22 + 255 * 44 + 1 + 4,
+        "as above with one buffer; a setting; the second GP's parcels come in between, 4 later",
+        {"gni.gp_buffers=2": 63 + 16 + 255 * 33 + 1 + 4}, given="array.modules=4 gni.gp_buffers=1",
     ),
     "results beside a read share the pins": Rule(
         f"{ONE_PE}{BOTH}TAS_MemRdGp4 1, 1, 4, 28", 64,

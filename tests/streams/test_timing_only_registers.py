@@ -85,6 +85,7 @@ REFUSED = {
     "nothing held": ("TAS_MemRdBlock4 3", "holds no addresses"),
     "addresses of a half": ("TAS_MemWrHalf4 0\nTAS_MemRdBlock4 3", "holds no addresses"),
     "no data": ("TAS_MemWrHeld4 2", "corner turners hold no 4 bytes"),
+    "no such module": ("TAS_MemWrOver4 7, 0", "no module is 7 further on: the node has 2 modules"),
     "GP memory": ("TAS_SetGpAddress 1, 268435455\nTAS_GpWrite 1, 0, 4", "GP memory: bytes 268435455"),
     "no part of a port": ("TAS_GpWrite 1, 31, 2", "outside a port"),
     "load from afar": ("TAS_SetGpAddress 1, 268435455\nTAS_MemLoad 1, 1, 0", "GP memory: bytes 268435455"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microcode import assemble
-from pixelflow.config import TINY
+from pixelflow.config import TINY, load_config
 from pixelflow.isa.declarations import INPUT_PORT, PORT_BYTES
 from pixelflow.node import Node
 from pixelflow.node.kernels import ENGINES
@@ -23,8 +23,10 @@ HALT
 """
 TRANSFERS = (
     *("TAS_MemWrBlock4 2", "TAS_MemWrBlock8 2", "TAS_MemWrBase4 3", "TAS_MemWrHalf4 0"),
+    "TAS_MemWrOver4 1, 0",
     *("TAS_MemRdBlock4 2", "TAS_MemRdBlock8 2", "TAS_MemRdRepeat4 4, 1", "TAS_LoopBack"),
 )
+TWO_MODULES = load_config(None, ["array.modules=2"], "tiny")
 FIRST = Physical(np.arange(8), *np.zeros((3, 8), int))
 """The first word of each SDRAM of a module."""
 
@@ -34,7 +36,7 @@ FIRST = Physical(np.arange(8), *np.zeros((3, 8), int))
 @pytest.mark.parametrize("engine", ENGINES)
 def test_nothing_moves(engine: str, transfer: str, banks: int) -> None:
     """Whether the program runs for the first time, or is repeated."""
-    node, program = Node(TINY, engine), assemble(PROGRAM.format(transfer=transfer, banks=banks))
+    node, program = Node(TWO_MODULES, engine), assemble(PROGRAM.format(transfer=transfer, banks=banks))
     for flag in ("MR", "MW"):
         node.set_flag(flag, np.zeros(node.lanes, bool))
     memory = node.memory.copy()

@@ -28,6 +28,7 @@ BY_HAND = {
     "TAS_MemRdRepeat4 2, 2": (0, 8 * 32, 12, 5, 5 * 32),
     "TAS_MemWrBlock4 2": (8 * 32, 0, 20, 8, 8 * 32),
     "TAS_MemWrHalf4 0": (8 * 32, 0, 20, 8, 8 * 16),
+    "TAS_MemWrOver4 1, 0": (8 * 32, 0, 20, 8, 8 * 16),
     # The first PE of the EMC gives a base, the next two the data; alone it has nobody to give it for.
     "TAS_MemWrBase4 2": (2 * 32 + 4 + 2 * (32 + 4), 0, 12, 4, 4 * 32),
     "TAS_LoopBack": (8 * 32, 8 * 32, 20, 8, 0),
@@ -66,6 +67,9 @@ def test_what_moves_by_hand(text: str, function: bool) -> None:
     assert sum(values[f"tasic{module}.slots"] for module in range(2)) == (0 if loops else slots)
     assert values["bytes.to_tasics.used"] == given and values["bytes.to_emcs.used"] == taken
     assert ledger.outbound.moved == taken, "nothing but data goes to PEs"
+    over = given if "Over" in text else 0
+    assert (ledger.over.used, ledger.over.moved) == (over, over // 2)
+    assert energy["network_byte"] == values["bytes.between_tasics.used"] == over
 
 
 def test_a_machine_full_of_marks_has_no_idle_slot() -> None:

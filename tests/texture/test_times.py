@@ -83,6 +83,7 @@ TAS_MemRdBlock4 1
 TAS_MemWrHeld4 1
 TAS_MemWrHalf4 0
 TAS_MemWrHalf4 1
+TAS_MemWrOver4 3, 1
 TAS_MemWrBase4 3
 TAS_MemRdBlock8 1
 TAS_MemLoad 5, 40, 4096

@@ -233,10 +233,9 @@ class Analysis:
         return remote_semaphores(self.program)
 
     @cached_property
-    def enabling(self) -> frozenset[int]:
-        """The instructions that write enables or the latch."""
-        writes = self.program.by_kind.each(_writes_enables)
-        return frozenset(index for index, each in enumerate(writes) if each)
+    def enabling(self) -> list[bool]:
+        """True for each instruction that writes enables or the latch."""
+        return self.program.by_kind.each(_writes_enables)
 
 
 def analysis_of(program: Program, config: NodeConfig) -> Analysis:

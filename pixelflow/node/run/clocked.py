@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.isa.control import SEMAPHORES
+from pixelflow.isa.tas import MEM_WR_OVER4
 from pixelflow.node.run.analysis import analysis_of
 from pixelflow.node.run.gni_box import GniBox, GniPortBox, GniPortSpec, GniSpec, GpBox, GpSpec, NetworkBox, NetworkSpec
 from pixelflow.node.run.perform import Performance
@@ -337,6 +338,10 @@ class NodeBoxes:
         sequencers = [box for box in (eigc, tigc) if box is not None]
         for box in sequencers:
             box.name = self.prefix + box.name
+        distances = () if tigc is None else _distances(tigc.stream.program, len(self.tasics))
+        for tasic, emcs in zip(self.tasics, self.emcs, strict=True):
+            tasic.reach(distances)
+            emcs.reach(distances)
         for each in (*sequencers, *self.all):
             netlist.add(each)
         if eigc is not None and tigc is not None:
@@ -344,6 +349,8 @@ class NodeBoxes:
             netlist.connect(f"{tigc.name}.signals", (tigc, "signals_out"), (eigc, "signals_in"))
             for module in range(len(self.tasics)):
                 self._join_module(netlist, tigc, module)
+                for distance in distances:
+                    self._join_path(netlist, module, distance)
         for index, gp in enumerate(self.gps):
             width = self.gni.spec.gp_bytes_per_cycle
             netlist.connect(
@@ -381,6 +388,19 @@ class NodeBoxes:
         netlist.connect(f"{name}.to_gni", (port, "to_gni"), (gni, f"to_gni{module}"), bandwidth=path, unit="bytes")
         netlist.connect(f"{name}.delivered", (gni, f"delivered{module}"), (port, "delivered"), bandwidth=words)
 
+    def _join_path(self, netlist: Netlist, module: int, distance: int) -> None:
+        """Connect the EMCs of a module with the TASICs of the module at a distance."""
+        emcs, tasic = self.emcs[module], self.tasics[(module + distance) % len(self.tasics)]
+        name, width = f"{self.tasics[module].name}.over{distance}", tasic.spec.path_bytes_per_cycle
+        netlist.connect(f"{name}.fetch", (tasic, f"fetch{distance}"), (emcs, f"fetch{distance}"))
+        netlist.connect(name, (emcs, f"over{distance}"), (tasic, f"over{distance}"), bandwidth=width, unit="bytes")
+
+
+def _distances(program: Program, modules: int) -> tuple[int, ...]:
+    """Return the distances over which a program writes, as far as a node has modules at them."""
+    found = {each.operands[0] for each in program.by_kind.kinds if each.declaration is MEM_WR_OVER4}
+    return tuple(distance for distance in range(1, modules) if distance in found)
+
 
 def _sum(boxes: Sequence[AnyBox], name: str) -> int:
     return sum(getattr(box.state, name) for box in boxes)
@@ -415,6 +435,8 @@ class WireCounts:
             self._emcs = box.spec.emcs
             named = {"command": self._command, "done": self._done, "inbound": self._inbound, "outbound": self._outbound}
             self._count |= {box.wires[port].name: count for port, count in named.items()}
+            crossed = partial(self._crossed, box.module)
+            self._count |= {box.wires[port].name: crossed for port in box.inputs if port.startswith("over")}
 
     def __call__(self, transfer: Sent) -> None:
         count = self._count.get(transfer.wire)
@@ -432,6 +454,9 @@ class WireCounts:
         self.totals["slots"] += command.rounds * self._emcs
         self.totals["slots used"] += command.used
         self.totals["inbound used"] += command.given
+        if command.transfer.over:
+            self.totals["over asked"] += command.inbound_bytes * self._emcs
+            self.totals["over used"] += command.given
         self.totals["outbound used"] += command.taken
 
     def _done(self, transfer: Sent) -> None:
@@ -442,6 +467,14 @@ class WireCounts:
 
     def _outbound(self, transfer: Sent) -> None:
         self.totals["outbound"] += transfer.amount
+
+    def _crossed(self, module: int, transfer: Sent) -> None:
+        self.totals["inbound"] += transfer.amount
+        self.totals[f"over to {module}"] += transfer.amount
+
+    def over(self, module: int) -> int:
+        """Return the bytes that crossed from other modules to the TASICs of one."""
+        return self.totals[f"over to {module}"]
 
     def snapshot(self) -> Snapshot:
         return {"totals": dict(self.totals), "signals": dict(self.signals)}
@@ -544,7 +577,7 @@ class Clocked:
     @property
     def moved(self) -> dict[str, int]:
         """Bytes of data moved each way in this run."""
-        return {way: count - self.moved_before[way] for way, count in self.performance.moved.items()}
+        return {way: count - self.moved_before.get(way, 0) for way, count in self.performance.moved.items()}
 
     @cached_property
     def _units(self) -> dict[str, str]:

@@ -7,7 +7,9 @@ commands. PE data, texture memory and GP memory are on this side; no clock is.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import Protocol
 
 from pixelflow.config import NodeConfig
@@ -21,7 +23,7 @@ from pixelflow.node.run.straight_code import StraightCode
 from pixelflow.node.run.stream import Issue, Stream
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.transfer import WAYS, BlockAccess, Transfer, TransferCommand
-from pixelflow.observe import Bus, EnablesChanged, Executed, Progressed, TransferBegan
+from pixelflow.observe import Bus, EnabledCounted, EnablesChanged, Executed, Progressed, TransferBegan
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.engine import Action
 
@@ -55,6 +57,9 @@ class Performance(Protocol):
     def moved(self) -> Mapping[str, int]:
         """Bytes of data moved each way (`WAYS`), since the node was made."""
 
+    def close(self, cycle: int) -> None:
+        """Emit the counts of a run that has ended, for whatever reason."""
+
 
 class OnNothing:
     """The performance of a timing-only run of one stream, which has no transfers."""
@@ -83,6 +88,9 @@ class OnNothing:
     def end(self) -> None:
         pass
 
+    def close(self, cycle: int) -> None:
+        pass
+
 
 def texture_instruction(program: Program, index: int) -> Instruction:
     """Return an instruction of the texture stream; raises MachineFault where it is not for the TASICs."""
@@ -101,6 +109,18 @@ Key = tuple[int, ...]
 _KEPT_STRETCHES = 20_000
 
 
+@dataclass(frozen=True, slots=True)
+class Tallies:
+    """Cycles for which the PEs enabled in straight code are counted."""
+
+    first: int
+    """Up to and with its first change of enables."""
+    last: int
+    """Up to and with the last one."""
+    inside: dict[int, int]
+    """From one change to the next, with it: by the instruction of that one, before which they are counted."""
+
+
 class _Token:
     """A key with the lifetime of a program that does not keep the program alive."""
 
@@ -108,8 +128,12 @@ class _Token:
 class Prepared:
     """The actions of an array for each instruction, piece of straight code and call of a program."""
 
-    def __init__(self, array: PeArray, program: Program) -> None:
+    def __init__(self, array: PeArray, program: Program, counted: Analysis | None = None) -> None:
+        """With the ``counted`` analysis of the program, straight code counts enabled PEs."""
         self.instructions = program.by_kind
+        self._counted = counted
+        self._tallies: dict[tuple[int, int], Tallies | None] = {}
+        """Of straight code, by its first instruction and the one past its last."""
         self._kind_of = self.instructions.kind_list
         self._is_on_lanes = [each.declaration.unit is Unit.PE for each in self.instructions.kinds]
         self._bases_of = [each.bases for each in self.instructions.kinds]
@@ -149,10 +173,34 @@ class Prepared:
 
         They are shared between programs, except where they have coefficients.
         """
+        found = self.tallies(first, end)
+        tallies = found.inside if found is not None else {}
         if self._is_joint(first, end):
-            return (self._array.joint_action(self.instructions, first, end),)
+            return (self._array.joint_action(self.instructions, first, end, tallies),)
         words, make = self.instructions.words_between(first, end), partial(self._made, first, end, parameters)
-        return self._array.straight_actions(words, tuple(used), make)
+        if not tallies:
+            return self._array.straight_actions(words, tuple(used), make)
+        places = [index for index in range(first, end) if self.is_on_lanes(index)]
+        made: list[Action] = []
+        for index, action in zip(places, make(), strict=True):
+            if index in tallies:
+                made.append(self._array.tally(tallies[index]))
+            made.append(action)
+        return made
+
+    def tallies(self, first: int, end: int) -> Tallies | None:
+        """Return the tallies of straight code; None where it leaves enables alone, or nothing is counted."""
+        if self._counted is None:
+            return None
+        if (first, end) not in self._tallies:
+            enabling, cycles = self._counted.enabling, self._counted.sequencer.cycles
+            changes = [index for index in range(first, end) if enabling[index]]
+            past = [*accumulate(cycles[first:end])]
+            inside = {index: past[index - first] - past[before - first] for before, index in pairwise(changes)}
+            self._tallies[first, end] = (
+                Tallies(past[changes[0] - first], past[changes[-1] - first], inside) if changes else None
+            )
+        return self._tallies[first, end]
 
     def _is_joint(self, first: int, end: int) -> bool:
         """Return whether some of these instructions have coefficients, and none refers to a parameter."""
@@ -219,7 +267,7 @@ class Prepared:
             found = self._actions(body.first, body.end, parameters, parameters)
             return [*found, self._array.unlatch] if body.started else found
 
-        kernel = self._array.kernel(program, body.entry, parameters, microcode)
+        kernel = None if self._counted else self._array.kernel(program, body.entry, parameters, microcode)
         if kernel is None:
             self._actions_of[key] = tuple(microcode())
         else:
@@ -238,13 +286,13 @@ class Prepared:
         return (chain,)
 
 
-def prepared(array: PeArray, program: Program) -> Prepared:
-    """Return the prepared actions of a program on an array."""
+def prepared(array: PeArray, program: Program, counted: Analysis | None = None) -> Prepared:
+    """Return the prepared actions of a program on an array; ``counted`` as in `Prepared`."""
     token = program.analyses.setdefault(Prepared, _Token())
-    by_kind = array.prepared.setdefault(token, {})
-    if array.exact not in by_kind:
-        by_kind[array.exact] = Prepared(array, program)
-    return by_kind[array.exact]
+    by_kind, kind = array.prepared.setdefault(token, {}), (array.exact, counted is not None)
+    if kind not in by_kind:
+        by_kind[kind] = Prepared(array, program, counted)
+    return by_kind[kind]
 
 
 _BATCH = 512
@@ -268,7 +316,13 @@ class OnLanes:
         texture.watched = bus.wants(TransferBegan)
         self._effects: SideEffects = Direct(array, texture) if effects is None else effects
         self._enables = _EnableCounts(analysis.enabling, array, bus) if bus.wants(EnablesChanged) else None
-        self._prepared = prepared(array, self._program)
+        self._counted = analysis if bus.wants(EnabledCounted) else None
+        """The analysis, where enabled PEs are counted."""
+        self._busy: int | None = None
+        """The busy cycles of the EMC stream up to which they are; None before its first instruction."""
+        if self._counted is not None:
+            array.clear_tallies()
+        self._prepared = prepared(array, self._program, self._counted)
         self._key: Key | None = None
         """The straight code that the stream is skipping."""
         self._pending: list[Action] = []
@@ -276,6 +330,7 @@ class OnLanes:
         """Instructions of straight code among the pending ones."""
 
     def join(self, stream: Stream) -> None:
+        self._stream = stream
         if self._enables is None and not stream.bus.wants(Executed):
             stream.straight_codes = self._analysis.straight_codes(stages=stream.supply is None)
             stream.may_skip, stream.on_skip = self._may_skip, self._on_skip
@@ -286,6 +341,11 @@ class OnLanes:
         index = issue.index
         if self._enables is not None:
             self._enables.report_first(stream.begins(issue))
+        if self._counted is not None:
+            begins = stream.unwaited + stream.begins(issue) - stream.cycle
+            self._busy = begins if self._busy is None else self._busy
+            if index is not None and self._counted.enabling[index]:
+                self._tally_to(stream.unwaited)
         if index is None:
             self._pending.append(self._array.unlatch)
         elif self._prepared.is_on_lanes(index):
@@ -310,16 +370,32 @@ class OnLanes:
         return self._key is not None
 
     def _on_skip(self, stream: Stream, code: StraightCode) -> None:
+        tallies, begins = None, 0
+        if self._counted is not None:
+            begins, body = stream.unwaited - code.cycles, code.body or code
+            self._busy = begins if self._busy is None else self._busy
+            tallies = self._prepared.tallies(body.first, body.end)
+            if tallies is not None:
+                begins += self._counted.sequencer.cycles[code.first] if code.body else 0
+                self._tally_to(begins + tallies.first)
         if code.settings:
             for index in range(code.first, code.end):
                 self._configure(index)
             return
         if self._key is not None:
             self._pending += self._prepared.actions_for(self._key)
+        if tallies is not None:
+            self._busy = begins + tallies.last
         self._skipped += code.length
         if self._skipped >= _LARGE_BATCH:
             self.flush()
             self._bus.emit(Progressed, stream.cycle)
+
+    def _tally_to(self, busy: int) -> None:
+        """Let the enabled PEs count the busy cycles up to ``busy``."""
+        if self._busy is not None and busy > self._busy:
+            self._pending.append(self._array.tally(busy - self._busy))
+        self._busy = busy
 
     def _configure(self, index: int) -> None:
         instruction = self._prepared.instructions[index]
@@ -366,11 +442,17 @@ class OnLanes:
         self.flush()
         self._effects.make(End())
 
+    def close(self, cycle: int) -> None:
+        if self._busy is not None:
+            self._tally_to(self._stream.unwaited)
+            self.flush()
+            self._bus.emit(EnabledCounted, cycle, self._array.tallies())
+
 
 class _EnableCounts:
     """Emits the number of enabled PEs of each module whenever it has changed."""
 
-    def __init__(self, enabling: frozenset[int], array: PeArray, bus: Bus) -> None:
+    def __init__(self, enabling: Sequence[bool], array: PeArray, bus: Bus) -> None:
         self._array = array
         self._bus = bus
         self._writes = enabling
@@ -379,7 +461,7 @@ class _EnableCounts:
 
     def may_change(self, index: int | None) -> bool:
         """Return whether an instruction, or None for the return of a started routine, writes enables."""
-        return self._unlatch_writes if index is None else index in self._writes
+        return self._unlatch_writes if index is None else self._writes[index]
 
     def report_first(self, cycle: int) -> None:
         """Emit the counts before the first instruction, which begins in ``cycle``."""
@@ -442,3 +524,6 @@ class OnMarks:
 
     def end(self) -> None:
         self._texture.end()
+
+    def close(self, cycle: int) -> None:
+        pass

@@ -532,6 +532,11 @@ class Stream(ControlFlow):
         return f"{self.name.upper()}  {self._here()}   waits sem {self.waiting} (count {count})"
 
     @property
+    def unwaited(self) -> int:
+        """Its cycles without its waits."""
+        return self.cycle - sum(self.waits.values())
+
+    @property
     def busy(self) -> int:
         """Cycles of the instructions executed so far."""
         return sum(map(mul, self.executed, self.sequencer.cycles))

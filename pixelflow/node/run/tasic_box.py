@@ -2,8 +2,9 @@
 
 In a round of a read, the TASICs access the SDRAMs once for each EMC of the module, one after the other, then send each
 EMC its data, all EMCs in parallel, a byte a cycle. Addresses of the next round come in meanwhile. In a round of a
-write, data and addresses of the next round come in while the SDRAMs are written. One bulk item on a wire represents all
-bytes of a transfer; the bursts of the rounds are not single events.
+write, data and addresses of the next round come in while the SDRAMs are written. Those for another module's SDRAMs
+cross a path in between, a round after the one before it. One bulk item on a wire represents all bytes of a transfer;
+the bursts of the rounds are not single events.
 
 Equal slots are counted; where times depend on addresses or on refresh, or where the command checker is on, every
 access is scheduled (:mod:`pixelflow.node.sdram`).
@@ -11,6 +12,7 @@ access is scheduled (:mod:`pixelflow.node.sdram`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pixelflow.config import NodeConfig, SdramConfig
@@ -94,6 +96,8 @@ class Fetch:
     """A request for addresses and data of texture accesses, in bytes from each EMC."""
 
     bytes_each: int
+    """In a round, where there are several."""
+    rounds: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +123,18 @@ class EmcPortsState:
 class EmcPortsBox(Box[EmcPortsSpec, EmcPortsState]):
     """The EMCs' ports: they serve one request after the other over the same pins, and take incoming bytes."""
 
-    inputs = ("fetch", "collect", "outbound")
-    outputs = ("inbound", "collected")
+    inputs: tuple[str, ...] = ("fetch", "collect", "outbound")
+    outputs: tuple[str, ...] = ("inbound", "collected")
 
     def __init__(self, module: int, spec: EmcPortsSpec) -> None:
         super().__init__(f"emcs[{module}]", spec, EmcPortsState())
+        self._distances: Sequence[int] = ()
+
+    def reach(self, distances: Sequence[int]) -> None:
+        """Add paths to the TASICs at these distances, which are counted in modules."""
+        self._distances = distances
+        self.inputs += tuple(f"fetch{distance}" for distance in distances)
+        self.outputs += tuple(f"over{distance}" for distance in distances)
 
     def next_event(self) -> Cycle | None:
         return Cycle(self.state.waiting[0][0]) if self.state.waiting else None
@@ -134,6 +145,9 @@ class EmcPortsBox(Box[EmcPortsSpec, EmcPortsState]):
             total = fetch.bytes_each * self.spec.emcs
             self._queue(cycle, "inbound", fetch, fetch.bytes_each, total)
             state.sent_bytes += total
+        for distance in self._distances:
+            for fetch in self.wires[f"fetch{distance}"].take_all(cycle):
+                self._cross(cycle, f"over{distance}", fetch)
         for collect in self.wires["collect"].take_all(cycle):
             self._queue(cycle, "collected", collect, collect.bytes_each, collect.total)
             state.collected_bytes += collect.total
@@ -150,6 +164,19 @@ class EmcPortsBox(Box[EmcPortsSpec, EmcPortsState]):
         state.pins_free = end
         # Where EMCs have nothing to send, the wire's width is not filled; the arrival of the last byte counts.
         state.waiting.append((end - -(-total // (rate * self.spec.emcs)), port, item, total))
+
+    def _cross(self, cycle: int, port: str, fetch: Fetch) -> None:
+        """Schedule rounds that cross a path: the first as soon as it is there, the others with the last on time."""
+        state, width = self.state, self.wires[port].bandwidth
+        size, rest = fetch.bytes_each * self.spec.emcs, fetch.rounds - 1
+        each, crossing = -(-fetch.bytes_each // self.spec.port_bytes_per_cycle), -(-size // width)
+        first = max(cycle, state.pins_free) + each
+        state.pins_free = first + rest * each
+        state.waiting.append((first, port, fetch, size))
+        if rest:
+            begin = max(first + crossing, state.pins_free + crossing - -(-rest * size // width))
+            state.waiting.append((begin, port, fetch, rest * size))
+        state.sent_bytes += size * fetch.rounds
 
 
 @dataclass
@@ -227,6 +254,7 @@ class TasicSpec:
     emcs: int
     read_overhead_cycles: int
     port_bytes_per_cycle: int
+    path_bytes_per_cycle: int
     sdram: SdramConfig
 
     @classmethod
@@ -235,6 +263,7 @@ class TasicSpec:
             config.array.emcs_per_module,
             config.tasic.read_overhead_cycles,
             config.tasic.port_bytes_per_cycle,
+            config.tasic.path_bytes_per_cycle,
             config.sdram,
         )
 
@@ -254,8 +283,15 @@ def run_cycles(spec: TasicSpec, command: TransferCommand) -> int:
     transfer, rounds = command.transfer, command.rounds
     own = spec.emcs * access_cycles(spec, transfer) + _port_cycles(spec, transfer.outbound_bytes)
     if not transfer.group:  # all rounds are alike
-        return own + max(rounds - 1, 0) * max(own, _port_cycles(spec, transfer.inbound_bytes(0)))
-    return own + sum(max(own, _port_cycles(spec, transfer.inbound_bytes(index))) for index in range(1, rounds))
+        return own + max(rounds - 1, 0) * max(own, _inbound_cycles(spec, transfer, 0))
+    return own + sum(max(own, _inbound_cycles(spec, transfer, index)) for index in range(1, rounds))
+
+
+def _inbound_cycles(spec: TasicSpec, transfer: Transfer, index: int) -> int:
+    """Return the cycles from the arrival of a round to that of round ``index``, the next one."""
+    size = transfer.inbound_bytes(index)
+    crossed = -(-size * spec.emcs // spec.path_bytes_per_cycle) if transfer.over else 0
+    return max(_port_cycles(spec, size), crossed)
 
 
 def _port_cycles(spec: TasicSpec, size: int) -> int:
@@ -286,14 +322,23 @@ class TasicState:
 class TasicBox(Box[TasicSpec, TasicState]):
     """All TASICs of one module."""
 
-    inputs = ("command", "inbound", "gp_done", "from_gni")
-    outputs = ("done", "fetch", "outbound", "gp_command", "load_request", "loaded")
+    inputs: tuple[str, ...] = ("command", "inbound", "gp_done", "from_gni")
+    outputs: tuple[str, ...] = ("done", "fetch", "outbound", "gp_command", "load_request", "loaded")
 
     def __init__(self, module: int, spec: TasicSpec) -> None:
         super().__init__(f"tasic[{module}]", spec, TasicState())
         self.module = module
+        self._rounds_by: tuple[str, ...] = ("inbound",)
+        """The wires on which rounds arrive."""
         self.sdrams = SdramUse(f"tasic[{module}]", spec.sdram) if needs_schedule(spec.sdram) else None
         """The schedule of every access, where there is one."""
+
+    def reach(self, distances: Sequence[int]) -> None:
+        """Add paths from the EMCs of the modules at these distances."""
+        paths = tuple(f"over{distance}" for distance in distances)
+        self._rounds_by = ("inbound", *paths)
+        self.inputs += paths
+        self.outputs += tuple(f"fetch{distance}" for distance in distances)
 
     def snapshot(self) -> Snapshot:
         return super().snapshot() | {"sdrams": self.sdrams and self.sdrams.snapshot()}
@@ -313,12 +358,13 @@ class TasicBox(Box[TasicSpec, TasicState]):
         state = self.state
         for command in self.wires["command"].take_all(cycle):
             self._begin(command, cycle)
-        for _ in self.wires["inbound"].take_all(cycle):
-            if state.filling:
-                self._run(cycle)
-            else:
-                state.still_inbound = False
-                self._finish_run(cycle)
+        for port in self._rounds_by:
+            for _ in self.wires[port].take_all(cycle):
+                if state.filling:
+                    self._run(cycle)
+                else:
+                    state.still_inbound = False
+                    self._finish_run(cycle)
         for part in self.wires["from_gni"].take_all(cycle):
             self._write_part(part, cycle)
         if state.outbound_at == cycle:
@@ -361,7 +407,8 @@ class TasicBox(Box[TasicSpec, TasicState]):
             self._run(cycle)
             return
         state.filling = True
-        self.wires["fetch"].send(cycle, Fetch(first))
+        over = command.transfer.over
+        self.wires[f"fetch{over or ''}"].send(cycle, Fetch(first, command.rounds if over else 1))
 
     def _finish(self, cycle: Cycle) -> None:
         self.state.parts -= 1
@@ -387,7 +434,8 @@ class TasicBox(Box[TasicSpec, TasicState]):
         rest = command.inbound_bytes - command.transfer.inbound_bytes(0)
         if rest:
             state.still_inbound = True
-            self.wires["fetch"].send(cycle, Fetch(rest))
+            if not command.transfer.over:
+                self.wires["fetch"].send(cycle, Fetch(rest))
         if command.outbound_bytes:
             # The last byte leaves in the last cycle of the transfer.
             state.outbound_at = end - _port_cycles(self.spec, command.outbound_bytes)
@@ -400,8 +448,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
             accesses = slots = 0
         all_devices = self.spec.sdram.devices_per_module
         devices = all_devices if transfer.half is None else all_devices // 2
-        what = transfer.direction.value
-        self.bus.emit(Accessed, begin, self.module, end, what, rounds, accesses, devices, transfer.size, slots)
+        self.bus.emit(Accessed, begin, self.module, end, transfer.what, rounds, accesses, devices, transfer.size, slots)
 
     def _leave(self, transfer: Transfer, end: int) -> None:
         """Set the cycle in which another kind of access may follow the last one, whose slot ends at ``end``."""
@@ -418,7 +465,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
         start = end = begin
         for index in range(command.rounds):
             if index:
-                start = max(end, start + _port_cycles(spec, transfer.inbound_bytes(index)))
+                start = max(end, start + _inbound_cycles(spec, transfer, index))
             end = self._round(sdrams, start, self._addresses(sdrams, command, index), transfer)
             end += _port_cycles(spec, transfer.outbound_bytes)
         if spec.sdram.equal_slots and not spec.sdram.refresh and end != expected:

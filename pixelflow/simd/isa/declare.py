@@ -265,6 +265,11 @@ class InstructionSet(Generic[Kind]):
         self._decoded: dict[tuple[int, ...], Instruction] = {}
         """Meanings of words decoded before: programs repeat themselves."""
 
+    @property
+    def is_shipped(self) -> bool:
+        """True if files of its package declare all instructions, so that their hash is that of what they mean."""
+        return all(each.meaning.__module__.startswith(f"{self.home}.") for each in self.values())
+
     def instruction(
         self,
         mnemonic: str,

@@ -353,7 +353,8 @@ class AssembledProgram(Shown):
     @cached_property
     def sha256(self) -> str:
         """A hash of what the machine sees: words, entries and initial memory."""
-        seen = {"words": self.words, "entries": self.entries, "data": [asdict(block) for block in self.data]}
+        data = [{"start": each.start, "values": each.values, "lanes": each.lanes} for each in self.data]
+        seen = {"words": self.words, "entries": self.entries, "data": data}
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
 
     @cached_property

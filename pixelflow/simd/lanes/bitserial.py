@@ -34,7 +34,7 @@ class BitSerialEngine(Engine):
         self._none = zeros(shape.lanes)
         self._all = ones(shape.lanes)
         self._rows = [self.word(0) for _ in range(shape.rows)]
-        self._words = {name: self.word(0) for name in shape.words}
+        self._words = {name: self.word(0) for name in (*shape.words, *shape.counters)}
         self._bits = {name: zeros(shape.lanes) for name in (*shape.carries, *shape.masks)}
         self._x = [zeros(shape.lanes)] * COORDINATE_BITS
         self._y = [zeros(shape.lanes)] * COORDINATE_BITS

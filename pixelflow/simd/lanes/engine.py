@@ -39,13 +39,15 @@ class Shape:
     masks: tuple[str, ...]
     bits: int = 8
     """Size of a word: of each register, and of each row of lane memory."""
+    counters: tuple[str, ...] = ()
+    """Registers for watchers, which are not part of the state: neither saved nor in its digest."""
 
     def __post_init__(self) -> None:
         if self.lanes <= 0 or self.group <= 0 or self.lanes % self.group:
             raise ValueError(f"{self.lanes} lanes are not a whole number of groups of {self.group}")
         if self.bits not in (8, 32):
             raise ValueError(f"no engine serves words of {self.bits} bits: 8 or 32")
-        names = (*self.words, *self.carries, *self.masks)
+        names = (*self.words, *self.carries, *self.masks, *self.counters)
         if len(set(names)) != len(names):
             raise ValueError("two registers or flags have the same name")
 

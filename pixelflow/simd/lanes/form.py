@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,6 +138,9 @@ class Form:
     stores: tuple[int, ...]
     """The numbers of the steps that write."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _form_with, (tuple([tuple(each) for each in self.steps]),)
+
     @property
     def digest(self) -> str:
         """A hash of the steps, the same in every process."""
@@ -172,9 +175,15 @@ def form_of(steps: tuple[FormStep, ...]) -> Form:
     return form
 
 
+def _form_with(steps: tuple[tuple[object, ...], ...]) -> Form:
+    """Return the form of steps from a pickle, where they are plain tuples, which are equal to steps."""
+    known = cast("tuple[FormStep, ...]", steps)
+    return _forms.get(known) or form_of(tuple([FormStep(*each) for each in known]))
+
+
 def places_of(shape: Shape) -> dict[str, int]:
-    """Return the rows of state, past those of memory, that hold registers, flags and coordinates."""
-    named = (*shape.words, *shape.carries, *shape.masks, *COORDINATES)
+    """Return the rows of state, past those of memory, that hold registers, flags, coordinates and counters."""
+    named = (*shape.words, *shape.carries, *shape.masks, *COORDINATES, *shape.counters)
     return {name: shape.rows + index for index, name in enumerate(named)}
 
 

@@ -134,7 +134,7 @@ class WordsEngine(Engine):
         self._constants: dict[int, Word] = {}
         self._true, self._false = (np.full((1, 1), truth) for truth in (True, False))
         self._rows: list[Word] = [self.word(0)] * shape.rows
-        self._words: dict[str, Word] = dict.fromkeys(shape.words, self.word(0))
+        self._words: dict[str, Word] = dict.fromkeys((*shape.words, *shape.counters), self.word(0))
         self._flags: dict[str, Bit] = dict.fromkeys((*shape.carries, *shape.masks), self._false)
         self._x = np.zeros(self._whole, np.int64)
         self._y = np.zeros(self._whole, np.int64)

@@ -62,8 +62,9 @@ class GroupProgram:
     """Of each part, which of its operands code is made for: all but numbers that are read when it runs."""
 
     def __post_init__(self) -> None:
-        fixed = tuple(_fixed_operands(part, branch) for part, branch in zip(self.parts, self.branches, strict=True))
-        object.__setattr__(self, "fixed", fixed)
+        flow = list(zip(self.parts, self.branches, strict=True))
+        once = {(id(part), branch): _fixed_operands(part, branch) for part, branch in flow}
+        object.__setattr__(self, "fixed", tuple([once[id(part), branch] for part, branch in flow]))
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -116,7 +117,8 @@ def touches(step: FormStep) -> bool:
 
 def most_words(program: GroupProgram, noting: int) -> int:
     """Return how many words a group may note from one look for room to the next: no block comes twice between."""
-    accesses = sum(any(touches(step) for step in part.form.steps) for part in program.parts)
+    access = {id(part.form): any(map(touches, part.form.steps)) for part in program.parts}
+    accesses = sum(access[id(part.form)] for part in program.parts)
     return len(program.begins) + accesses * (1 if noting == COUNTS else 1 + 2 * program.shape.group)
 
 

@@ -18,6 +18,7 @@ from typing import Protocol
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.lanes.engine import Engines, Offer, available
 from pixelflow.simd.lanes.words import WordsEngine
+from pixelflow.simd.store import MEANING, digest_of, key_of, store
 
 # Native functions from text: whether this host has native code, and the addresses of functions written in LLVM IR.
 
@@ -74,9 +75,19 @@ def compiled(exported: Plain, others: Sequence[Plain] = ()) -> Callable[..., int
 
     Raises InternalError for text that is not plain, and what LLVM raises.
     """
-    (address,) = functions((exported.__name__,), text_of(exported, others))
+    parts = [_identity(each) for each in (*others, exported)]
+    text = store().made(MEANING, key_of(digest_of(__name__), parts), str, lambda: text_of(exported, others))
+    (address,) = functions((exported.__name__,), text)
     kinds = [ctypes.c_int64 if kind == "i64" else ctypes.c_void_p for _, kind in _signature(exported)]
     return ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
+
+
+def _identity(function: Plain) -> tuple[object, ...]:
+    """Return what a function's text depends on: its code and annotations, and the constants of its file."""
+    plain = inspect.unwrap(function)
+    code = plain.__code__
+    constants = [(name, value) for name in code.co_names if isinstance(value := plain.__globals__.get(name), int)]
+    return code.co_code, code.co_consts, code.co_names, code.co_varnames, plain.__annotations__, constants
 
 
 def text_of(exported: Plain, others: Sequence[Plain] = ()) -> str:
