@@ -5,6 +5,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -19,6 +20,10 @@ settings.load_profile("pixelflow")
 if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["PIXELFLOW_CACHE"] = tempfile.mkdtemp(prefix="pixelflow-tests-")
     atexit.register(shutil.rmtree, os.environ["PIXELFLOW_CACHE"], ignore_errors=True)
+
+# A hundred tests start a Python, which would compile all that it imports where nobody may keep bytecode.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shell that starts a suite in the background has it ignore interrupts, and so would the programs that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -81,7 +81,9 @@ def test_row_and_column_0_of_a_texture_select_the_sdram(form: AddressForm) -> No
 
 
 @FORMS
-@pytest.mark.parametrize("bits", range(2, 25))
+@pytest.mark.parametrize(
+    "bits", [pytest.param(bits, marks=[pytest.mark.slow] * (18 < bits < 24)) for bits in range(2, 25)]
+)
 def test_the_footprint_is_square(form: AddressForm, bits: int) -> None:
     """Aligned linear blocks of 2^n words cover a rectangle of texels that is square, or twice as wide as high."""
     addresses = MAPS[form]

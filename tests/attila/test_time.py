@@ -49,9 +49,8 @@ KINDS = ("plain", "depth", "draws", "chain")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_order_of_boxes_changes_nothing(kind: str) -> None:
     plain = result(kind)
-    for seed in (1, 2):
-        other = result(kind, shuffle=seed)
-        assert (other.phases, other.statistics) == (plain.phases, plain.statistics)
+    other = result(kind, shuffle=1)
+    assert (other.phases, other.statistics) == (plain.phases, plain.statistics)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -19,7 +19,7 @@ from pixelflow.simd.errors import DeadlockError, InputError
 from tests.streams import exchanges
 
 CYCLES = 20
-SCHEDULED_CYCLES = 12
+SCHEDULED_CYCLES = 6
 FLIPS = 200
 SEED = 1995
 

@@ -69,7 +69,7 @@ class Terminal:
         return next(self.keys, "q")
 
 
-@pytest.mark.parametrize(("keys", "parts"), [("q", "1"), ("x q", "1"), ("x x q", "12")])
+@pytest.mark.parametrize(("keys", "parts"), [("q", "1"), ("x x q", "12")])
 def test_a_space_goes_to_the_next_part_and_q_ends_it(
     keys: str, parts: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelflow.config import PRESETS, THESIS, TINY, load_config, load_effective
@@ -187,6 +187,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 KEYS = [key for key, *_ in leaves(THESIS)]
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from([*KEYS, "preset", "array", "x"]), st.text() | st.integers()), max_size=4))
 def test_any_override_gives_a_configuration_or_one_error(pairs) -> None:
     try:

@@ -57,9 +57,12 @@ def allowed_words(state: DashboardState) -> set[str]:
 @SLOW
 @given(states(), sizes)
 def test_every_number_of_a_frame_is_one_of_the_state(state: DashboardState, size: tuple[int, int]) -> None:
-    """A number that was cut would be another number."""
+    """A number that was cut would be another number; and the frame stays in its place."""
     shown = drawn(state, *size)
     assert set(NUMBER.findall(shown)) - allowed_words(state) == set()
+    lines = shown.splitlines()
+    assert len(lines) <= size[1]
+    assert all(cell_len(line) <= size[0] for line in lines)
 
 
 @pytest.mark.slow
@@ -83,14 +86,6 @@ def wanted(state: DashboardState) -> set[int]:
         found |= {cycles for _, cycles in state.gni}
     found |= {each.count for each in state.semaphores}
     return found | {each.cycles for each in state.stages}
-
-
-@SLOW
-@given(states(), sizes)
-def test_a_frame_stays_in_its_place(state: DashboardState, size: tuple[int, int]) -> None:
-    lines = drawn(state, *size).splitlines()
-    assert len(lines) <= size[1]
-    assert all(cell_len(line) <= size[0] for line in lines)
 
 
 # --- text ----------------------------------------------------------------------------------------------------------

@@ -196,7 +196,7 @@ def test_a_run_that_is_stopped_can_be_looked_at(kind: str) -> None:
         assert (other.position, other.digest(), str(other.stopped)) == (last, digest, message)
 
 
-@pytest.mark.parametrize("name", ["mandelbrot", "exchange"])
+@pytest.mark.parametrize("name", [pytest.param("mandelbrot", marks=pytest.mark.slow), "exchange"])
 def test_listeners_hear_everything_once(name: str) -> None:
     kinds = (Executed, Waited, Signalled, Carried, RunBegan, RunEnded)
     run = programs.saved(name)

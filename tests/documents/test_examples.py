@@ -21,16 +21,9 @@ PRINTED = {
 }
 
 
-OVER_PANELS = pytest.mark.parametrize(
-    "node",
-    [pytest.param(each, marks=[pytest.mark.slow] * (each == "bit-serial")) for each in ENGINES],
-    indirect=True,
-)
-"""Bit-serial they take seconds."""
-
-
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=[pytest.param(each, marks=[pytest.mark.slow] * (each != "rows")) for each in ENGINES])
 def node(request: pytest.FixtureRequest) -> Node:
+    """A node of each engine; that they agree is asked of random programs (tests/differential)."""
     return Node(THESIS, engine=request.param)
 
 
@@ -201,7 +194,6 @@ def _around(cells: np.ndarray) -> np.ndarray:
     return np.sum([np.roll(cells, by, (1, 2)) for by in ((1, 0), (-1, 0), (0, 1), (0, -1))], axis=0, dtype=np.int64)
 
 
-@OVER_PANELS
 def test_maze(node: Node) -> None:
     """Each room opens to the left or upwards, which makes a tree; every step takes its leaves but the two ends."""
     _run(node, "maze.mc")
@@ -220,7 +212,6 @@ def test_maze(node: Node) -> None:
     assert (_around(way)[way == 1] == 2 - ends[way == 1]).all(), "nothing but one way"
 
 
-@OVER_PANELS
 def test_waves(node: Node) -> None:
     _run(node, "waves.mc")
     lanes = np.arange(node.lanes)
@@ -231,7 +222,6 @@ def test_waves(node: Node) -> None:
     assert np.array_equal(_plane(node, node["age"]), age.reshape(64, 128))
 
 
-@OVER_PANELS
 def test_life(node: Node) -> None:
     """Each module is a torus of 128 x 16 cells."""
     _run(node, "life.mc")

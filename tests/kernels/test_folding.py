@@ -291,7 +291,7 @@ def _state(pick: np.random.Generator, lanes: dict[int, np.ndarray], masks: tuple
 
 
 @pytest.mark.parametrize("moves", [False, True])
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", [pytest.param(each, marks=[pytest.mark.slow] * (each > 11)) for each in range(30)])
 def test_random_programs_leave_what_carrying_them_out_leaves(seed: int, moves: bool) -> None:
     writer = _Writer(seed)
     pick = writer.pick

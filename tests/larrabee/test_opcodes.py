@@ -35,7 +35,7 @@ def test_the_table_of_opcodes_is_the_one_of_all_object_files() -> None:
         assert hashlib.sha256("\n".join(some).encode()).hexdigest() == digest
 
 
-@pytest.mark.parametrize("order", [FILES[::-1], *list(permutations(FILES))[3::8]], ids=",".join)
+@pytest.mark.parametrize("order", [FILES[::-1], list(permutations(FILES))[11]], ids=",".join)
 def test_the_order_of_imports_changes_nothing(order: tuple[str, ...]) -> None:
     """The folder is a package without its face here, so that this order is the only one."""
     code = f"""

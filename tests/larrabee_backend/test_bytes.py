@@ -32,7 +32,7 @@ def traffic_of(run: LarrabeeRun) -> Traffic:
     )
 
 
-@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("samples", [pytest.param(1, marks=pytest.mark.slow), 4])
 def test_every_pixel_is_written_once(samples: int) -> None:
     """Colours are written as one sample of 4 bytes; depths are dropped, and tiles end with the screen."""
     found = traffic_of(render_on_larrabee(frame(square(0.5, (1, 2, 3), 200), samples), FrameSetting(tile=32)))

@@ -204,7 +204,7 @@ STATES = {
 
 @pytest.mark.parametrize("samples", [1, 4])
 @pytest.mark.parametrize(
-    "names", [("plain",), ("plain", "over"), ("plain", "cutout"), ("plain", "volume", "where equal"), tuple(STATES)]
+    "names", [("plain", "over"), ("plain", "cutout"), ("plain", "volume", "where equal"), tuple(STATES)]
 )
 def test_blocks_that_are_written_are_those_where_the_picture_changes(samples: int, names: tuple[str, ...]) -> None:
     """The frame is drawn triangle by triangle, by the reference; what differs afterwards was written.

@@ -18,7 +18,7 @@ def nets(count: int, m: int, n: int, seed: int = 1) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("m", "n", "samples"),
-    [(3, 3, 4), (1, 1, 4), (2, 5, 5), (7, 7, 2), (8, 3, 2), pytest.param(11, 11, 2, marks=pytest.mark.slow)],
+    [(3, 3, 4), (1, 1, 4), (2, 5, 5), (8, 3, 2), *(pytest.param(n, n, 2, marks=pytest.mark.slow) for n in (7, 11))],
 )
 def test_points_and_normals_are_as_exact_as_the_array_s(m: int, n: int, samples: int) -> None:
     """The limits that hold for PixelFlow's microcode, against the same float64 reference."""

@@ -40,7 +40,7 @@ KINDS = [
     if isinstance(kind, type) and issubclass(kind, events.Event) and kind is not events.Event
 ]
 SMALL = load_config(None, ["array.modules=2", "array.emcs_per_module=2", "array.panels_per_emc=2"], "tiny")
-PROGRAMS = range(25)
+PROGRAMS = [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 9)) for seed in range(25)]
 
 
 class Heard:
@@ -129,7 +129,7 @@ def test_the_events_add_up_to_the_account(seed: int) -> None:
 
 def test_the_nth_signal_of_a_semaphore_is_the_nth_taken_and_comes_a_cycle_before() -> None:
     pairs = 0
-    for seed in PROGRAMS:
+    for seed in range(25):
         _, heard, _ = run_watched(seed)
         sent, taken = defaultdict(list), defaultdict(list)
         for event in heard.of(Signalled):
@@ -201,7 +201,7 @@ def test_pes_count_what_their_enables_say_skipped_or_not(seed: int | str) -> Non
     assert [each.counts for each in (*heard.of(EnabledCounted), *counted.events)] == sums
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 2)) for seed in range(8)])
 def test_enabled_pes_are_those_of_the_array_at_every_cycle(seed: int) -> None:
     program = exchange(seed)
     _, heard, _ = run_watched(seed)

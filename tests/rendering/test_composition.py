@@ -236,7 +236,7 @@ def mixed(samples: int, mipmaps: bool) -> Frame:
     return Frame(132, 66, (1, 2, 3), draws, samples)
 
 
-@pytest.mark.parametrize(("samples", "mipmaps"), [(1, True), (4, False)])
+@pytest.mark.parametrize(("samples", "mipmaps"), [pytest.param(1, True, marks=pytest.mark.slow), (4, False)])
 def test_nodes_with_any_roles_draw_textures_samples_and_glass_alike(*, samples: int, mipmaps: bool) -> None:
     frame = mixed(samples, mipmaps)
     expected = draw_frame(frame)

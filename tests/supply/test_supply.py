@@ -241,7 +241,7 @@ def _account(run: Run) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize(
-    "number", [pytest.param(each, marks=[pytest.mark.slow] * (each > 3)) for each in range(len(PROGRAMS))]
+    "number", [pytest.param(each, marks=[pytest.mark.slow] * (each > 2)) for each in range(len(PROGRAMS))]
 )
 @pytest.mark.parametrize("shared", ["false", "true"])
 @pytest.mark.parametrize(

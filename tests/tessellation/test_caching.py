@@ -53,7 +53,7 @@ def test_no_time_of_keeping_is_that_after_a_pass() -> None:
     ("way", "schedule"),
     [
         ("explicit", "thesis"),
-        ("base", "shared-columns"),
+        pytest.param("base", "shared-columns", marks=pytest.mark.slow),
         pytest.param("alternate", "thesis", marks=pytest.mark.slow),
         ("alternate", "shared-columns"),
     ],

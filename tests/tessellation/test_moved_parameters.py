@@ -45,10 +45,11 @@ def test_a_pass_is_predicted_where_a_parameter_is_moved(section, name, value):
     ("section", "name", "value"),
     [
         ("sdram", "trcd_cycles", 4),
-        ("sdram", "trp_cycles", 4),
-        ("tasic", "port_bytes_per_cycle", 2),
-        ("extra", "lee_start", -1),
         ("extra", "enable", 1),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (("sdram", "trp_cycles", 4), ("tasic", "port_bytes_per_cycle", 2), ("extra", "lee_start", -1))
+        ),
     ],
 )
 def test_transfers_are_predicted_where_a_parameter_is_moved(section, name, value):

@@ -355,7 +355,7 @@ def test_a_bench_runs_everything_once_and_says_so():
     assert said == [f"one transfer, {sends} sends" for sends in (16, 8, 4, 2, 1)]
 
 
-@pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
+@pytest.mark.parametrize("schedule", ["thesis", pytest.param("shared-columns", marks=pytest.mark.slow)])
 def test_timing_only_runs_take_the_cycles_of_full_runs(schedule, bench):
     session = Session(THESIS, "rows", library_named("plain"), Method(schedule=schedule))
     marked = {session.add(patch): 4 for patch in [*load("teapot").patches] * 16}

@@ -73,11 +73,11 @@ def test_teapot_is_within_the_limits(samples, degenerate):
 @pytest.mark.parametrize(
     ("model", "samples", "passes"),
     [
-        ("gumbo.bpt", 8, 1),
         ("enneper_d5.bpt", 8, 1),
         *(
             pytest.param(*each, marks=pytest.mark.slow)
             for each in (
+                ("gumbo.bpt", 8, 1),
                 ("teapot_deg7.bpt", 4, 1),
                 ("teaspoon.bpt", 4, 1),
                 ("teaspoon.bpt", 8, 1),
@@ -247,7 +247,10 @@ def test_a_timing_only_run_takes_the_same_cycles(teapot):
     assert Node(THESIS).run(program, function=False).cycles == on_full_array("teapot", 4).cycles
 
 
-@pytest.mark.parametrize(("library", "control_points"), [("tuned", "lee"), ("plain", "texture"), ("generic", "lee")])
+@pytest.mark.parametrize(
+    ("library", "control_points"),
+    [("tuned", "lee"), ("plain", "texture"), pytest.param("generic", "lee", marks=pytest.mark.slow)],
+)
 def test_the_program_of_a_pass_is_ordinary_microcode(library, control_points, teapot):
     _, program = one_pass(teapot[:2], [4, 8], TINY, library, Method(control_points))
     assert microcode.check(program) == []

@@ -80,7 +80,11 @@ directly = cache(mixed)
 
 @pytest.mark.parametrize(
     ("results", "gps"),
-    [("gp-fine", 2), ("gp-coarse", 1), pytest.param("gp-both", 1, marks=pytest.mark.slow), ("gp-both", 2)],
+    [
+        ("gp-fine", 2),
+        *(pytest.param(each, 1, marks=pytest.mark.slow) for each in ("gp-coarse", "gp-both")),
+        ("gp-both", 2),
+    ],
 )
 @pytest.mark.parametrize("schedule", [pytest.param("thesis", marks=pytest.mark.slow), "shared-columns"])
 def test_every_way_has_the_bits_of_the_direct_one(schedule, results, gps):

@@ -90,7 +90,9 @@ def test_whole_patches_beside_trimmed_ones(rosette: tuple[Patch, ...]) -> None:
     assert Stage.TRIM.value not in tessellate([whole], 4, config=TINY).cycles_by_stage
 
 
-@pytest.mark.parametrize("engine", sorted(available()))
+@pytest.mark.parametrize(
+    "engine", [pytest.param(each, marks=[pytest.mark.slow] * (each == "bit-serial")) for each in sorted(available())]
+)
 def test_engines_agree(rosette: tuple[Patch, ...], engine: str) -> None:
     found = tessellate(rosette[:1], 4, engine=engine, config=TINY, library="plain")
     polygon = trimmed(rosette[0])

@@ -30,7 +30,7 @@ def native(engine: str) -> str:
     return engine
 
 
-@pytest.mark.parametrize("engine", ["rows", "macro"])
+@pytest.mark.parametrize("engine", [pytest.param("rows", marks=pytest.mark.slow), "macro"])
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples(path: Path, engine: str) -> None:
     run_both(microcode.assemble(path), TINY, native(engine), times=2)
