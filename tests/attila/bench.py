@@ -67,8 +67,8 @@ def frame_of(
     blocks: int = 64,
     written: tuple[tuple[int, int], ...] = (),
 ) -> FramePlan:
-    """Return a frame of draws."""
-    programs = tuple((0, size) for kind, size in steps if kind == "read")
+    """Return a frame of draws; programs that its steps read begin at pages of memory."""
+    programs = tuple((4096 * at, size) for at, size in enumerate(size for kind, size in steps if kind == "read"))
     return FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, programs, 0, written=written)
 
 

@@ -1080,8 +1080,9 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("without hierarchical Z quads pass", lambda: depths(0, 1, 2, hierarchical=False), [(22, (0, 16, 32)), (24, (-1,))],
         "in the cycle in which they come, the end a cycle later"),
     ("geometry of a draw goes on beside the fragments before", lambda: (draws(True), draws(False)),
-        ([[1, 101], [1, 201], [1, 201, 302]], [[1, 202], [1, 202], [1, 202, 302]]),
-        "begun in 100 and 200, where what precedes it ends, or in 201; the swap in 301"),
+        ([[1, 101], [3, 203], [1, 201, 302]], [[1, 202], [3, 204], [1, 202, 302]]),
+        "begun in 100 and 200, where what precedes it ends, or in 201; set-up hears of a later draw 2 cycles after the "
+        "others; the swap in 301"),
     ("a clear of depths ends with hierarchical Z", lambda: processed("depth0_command hz_command fetch_command",
         (("clear", 1), ("ready", 7), ("draw", 0)), (50, "depth0_ended", 0), (50, "depth1_ended", 0),
         (60, "hz_ended", 0)), [[(1, ("clear", 0)), (68, ("draw", 0))]] * 2 + [[(68, ("draw", 0))]],

@@ -17,7 +17,7 @@ from tests.compiled.test_fused import expected, shape, start
 from tests.differential.random_programs import program
 
 
-def refuse(self, texts, level=1):
+def refuse(self, texts, level=1, **options):
     raise RuntimeError("no such instruction\nsecond line")
 
 
@@ -94,9 +94,9 @@ def test_care_is_taken_of_what_is_used_a_lot(make, monkeypatch) -> None:
     levels: list[int] = []
     compile_ = Toolchain.compile
 
-    def noting(self, texts, level=1):
+    def noting(self, texts, level=1, **options):
         levels.append(level)
-        return compile_(self, texts, level)
+        return compile_(self, texts, level, **options)
 
     native = make.native()
     monkeypatch.setattr(Toolchain, "compile", noting)
