@@ -3,7 +3,7 @@
 One file holds one thing, written whole or not at all. Its name is a hash of everything that the thing depends on, so it
 is never stale; its seal, a checksum over kind, key and content, is against damage. A file that is missing, cut off or
 changed counts as absent. Any number of processes may use one folder at the same time: a file is written under another
-name and then renamed, and the last writer wins, with the same content.
+name and then renamed, and the last writer wins: any content of one name gives the same results.
 
 Native code and pickled objects run as this user when they are loaded. So only regular files of this user are read, in a
 folder of this user, neither of which anybody else may write to; the seal is not against somebody who may.
