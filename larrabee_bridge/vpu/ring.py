@@ -14,9 +14,9 @@ from pixelflow.simd.units import Standing
 # Reuse in fully associative caches, the least recently used line of which leaves.
 
 
-_NATIVE_AFTER = 20_000
+NATIVE_AFTER = 20_000
 """Accesses to count in Python: native code takes some tens of milliseconds to load."""
-_TOGETHER = 1 << 20
+TOGETHER = 1 << 20
 """Accesses counted by one call, which bounds the memory used."""
 
 
@@ -77,13 +77,13 @@ def line_moves(lines: np.ndarray, writes: np.ndarray, capacity: int) -> tuple[np
         names, lines = np.unique(lines, return_inverse=True)
         many = len(names)
     words = (lines << 1 | writes).astype(np.uint32)
-    native = len(words) > _NATIVE_AFTER and works_natively()
-    m = np.zeros(3 * (many + 1) + min(len(words), _TOGETHER), np.int64)
+    native = len(words) > NATIVE_AFTER and works_natively()
+    m = np.zeros(3 * (many + 1) + min(len(words), TOGETHER), np.int64)
     m[many + 1 : 2 * many + 1] = -1
     m[many] = m[2 * many + 1] = many
     found, written, results = np.empty(len(words), bool), 0, 3 * (many + 1)
-    for begin in range(0, len(words), _TOGETHER):
-        some = words[begin : begin + _TOGETHER]
+    for begin in range(0, len(words), TOGETHER):
+        some = words[begin : begin + TOGETHER]
         if native:
             written += _native_use()(m.ctypes.data, some.ctypes.data, len(some), many, capacity)
         else:

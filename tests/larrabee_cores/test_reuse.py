@@ -41,8 +41,8 @@ def test_a_cache_counted_at_once_is_the_one_that_keeps_lines(
     lines: int, capacity: int, native: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At random, round and round, in walks that come back, and with some lines used all the time."""
-    monkeypatch.setattr(ring, "_NATIVE_AFTER", 0 if native else 1 << 20)
-    monkeypatch.setattr(ring, "_TOGETHER", 1000)  # of 3,000
+    monkeypatch.setattr(ring, "NATIVE_AFTER", 0 if native else 1 << 20)
+    monkeypatch.setattr(ring, "TOGETHER", 1000)  # of 3,000
     rng = np.random.default_rng(lines + capacity)
     count = 3000
     there = np.arange(count)
