@@ -100,7 +100,9 @@ def scene_source(
     if args.flat and described:
         raise UsageError("--flat", "a scene file says itself how its bodies look")
     if args.floor and described:
-        raise UsageError("--floor", 'a scene file determines its bodies: mesh = "floor" in a [[body]]')
+        raise UsageError(
+            "--floor", 'a scene file determines its bodies: [[body]] with mesh = "floor" and a size, its width'
+        )
     if args.camera is not None and described:
         raise UsageError("--camera", "a scene file says itself where its camera is: [camera]")
     if args.up != "z" and described:

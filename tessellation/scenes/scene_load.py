@@ -115,7 +115,13 @@ def _described(name: str, how: SceneSource) -> SceneFile:
         if how.view is not None:
             raise InputError(Fault("a scene file determines where its camera is", Place(name), "[camera] in the file"))
         if how.floor:
-            raise InputError(Fault("a scene file determines its bodies", Place(name), 'mesh = "floor" in a [[body]]'))
+            raise InputError(
+                Fault(
+                    "a scene file determines its bodies",
+                    Place(name),
+                    '[[body]] with mesh = "floor" and a size, its width',
+                )
+            )
         if how.up != "z":
             raise InputError(Fault("a scene file determines which axis is up", Place(name), 'up = "y" in its [[body]]'))
         return read_scene(SCENES.get(name, name))

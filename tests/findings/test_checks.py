@@ -166,6 +166,7 @@ def test_examples_have_no_finding(name: str, capsys: pytest.CaptureFixture[str])
     assert json.loads(capsys.readouterr().out)["memory_check"] == {"findings": [], "left_out": 0}
 
 
+@pytest.mark.slow
 def test_a_tessellation_has_no_finding() -> None:
     watched: list[MemoryCheck] = []
     patches = load("enneper").patches[:1]

@@ -97,6 +97,7 @@ def test_the_camera_and_the_floor_of_a_scene_file_are_the_files_own(option: str,
     assert hint in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_four_samples_a_pixel_and_a_floor(tmp_path: Path, capsys) -> None:
     """The camera goes by the model alone, so its pixels are the same, except for those at its edges."""
     told = ("render", "nut", "--size", "32x24", "--json", "-q", "--antialias", "4")

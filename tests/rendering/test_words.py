@@ -135,7 +135,9 @@ def test_coefficients_are_those_of_the_host() -> None:
     assert boxes[accepted].sum() == pairs
 
 
-@pytest.mark.parametrize("engine", ["rows", "compiled", "macro", pytest.param("bit-serial", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "engine", ["rows", "macro", *(pytest.param(each, marks=pytest.mark.slow) for each in ("compiled", "bit-serial"))]
+)
 def test_every_engine_makes_the_same_coefficients(engine: str) -> None:
     given = tuple(each[-TINY.lanes :] for each in many())
     node = set_up(*given, TINY, engine)
