@@ -577,7 +577,7 @@ class Clocked:
     @property
     def moved(self) -> dict[str, int]:
         """Bytes of data moved each way in this run."""
-        return {way: count - self.moved_before.get(way, 0) for way, count in self.performance.moved.items()}
+        return {way: count - self.moved_before[way] for way, count in self.performance.moved.items()}
 
     @cached_property
     def _units(self) -> dict[str, str]:
