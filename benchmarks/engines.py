@@ -113,8 +113,7 @@ class _Runner:
 
 def settle(engine: Engine) -> None:
     """Wait until an engine that works in the background is done."""
-    if engine.background is not None:
-        engine.background.settle()
+    engine.settle()
 
 
 def _runner(

@@ -174,7 +174,7 @@ class Node(NodeState):
         if function:
             self.load_once(program)
         is_plain = function and save_at is None and max_cycles is None and shuffle_seed is None
-        if is_plain and self.array.repeats is not None and not self.bus.watched:
+        if is_plain and self.array.macro is not None and not self.bus.watched:
             return self._run_again(program, entry)
         self.array.exact |= save_at is not None
         runner = self.runner(program, entry, max_cycles, shuffle_seed, function=function)
@@ -249,8 +249,8 @@ class Node(NodeState):
         macro, or where the program has not been run yet.
         """
         known = prepared(self.array, program_of(program)).scores.get(entry)
-        if self.array.repeats is not None and known is not None:
-            known.fuse(self.array.repeats)
+        if self.array.macro is not None and known is not None:
+            known.fuse(self.array.macro)
 
     @by_one_thread
     def resume(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,20 +13,21 @@ from pixelflow.config import NodeConfig
 from pixelflow.isa import PANEL_PES, Instruction, Program, Unit
 from pixelflow.isa.declarations import CARRIES, MASKS, WORDS
 from pixelflow.isa.emc import unlatch
-from pixelflow.node.kernels import make_engine
+from pixelflow.node.kernels import MACRO, make_engine
 from pixelflow.node.lee import LinearExpressionEvaluator
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.isa.effects import effects
 from pixelflow.simd.isa.kinds import ByKind
 from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
-from pixelflow.simd.lanes.engine import Action, Engine, Meaning, Repeats, Template
+from pixelflow.simd.lanes.engine import Action, Engine, Meaning, Template
 from pixelflow.simd.report import Report, Shown, counted, overview
 from pixelflow.simd.units import Snapshot
 
 if TYPE_CHECKING:
     from pixelflow.isa import Routine
     from pixelflow.node.kernels.float_kernel import Kernel
+    from pixelflow.node.kernels.macro_engine import MacroEngine
 
 # Influence: the state on which the registers and flags written by an instruction depend. MEMORY is any row.
 
@@ -242,9 +243,9 @@ class PeArray(Shown):
         return found
 
     @property
-    def repeats(self) -> Repeats | None:
-        """The engine's support for repeated runs; None without it, or where whole states matter."""
-        return None if self.exact else self.engine.repeats
+    def macro(self) -> MacroEngine | None:
+        """The engine, where it executes whole routines and repeats runs quickly; None where whole states matter."""
+        return cast("MacroEngine", self.engine) if self.engine.name == MACRO and not self.exact else None
 
     def kernel(
         self, program: Program, entry: int, parameters: Sequence[int], microcode: Callable[[], Sequence[Action]]
@@ -253,8 +254,8 @@ class PeArray(Shown):
 
         ``microcode`` gives the actions of the routine's instructions, for use without native code.
         """
-        kernels = self.engine.kernels
-        if kernels is None or self.exact:
+        macro = self.macro
+        if macro is None:
             return None
 
         from pixelflow.node.kernels.float_kernel import Call
@@ -274,7 +275,7 @@ class PeArray(Shown):
         scratch = routine.scratch[0] if routine.scratch else (0, 0)
         call = Call(kernel, "E", result, tuple(operands), scratch, (*WORDS, *CARRIES))
         inside = all(self._config.holds(first, size) for first, size in call.places)
-        return kernels.kernel(call, microcode) if inside and call.possible else None
+        return macro.kernel(call, microcode) if inside and call.possible else None
 
     def _check(self, instruction: Instruction) -> None:
         for first, size in instruction.touches:
@@ -308,8 +309,7 @@ class PeArray(Shown):
 
     def settle(self) -> None:
         """Wait until all actions are executed; readers of PE data do this themselves."""
-        if self.engine.background is not None:
-            self.engine.background.settle()
+        self.engine.settle()
 
     def run(self, actions: Sequence[Action]) -> None:
         """Execute actions in order."""

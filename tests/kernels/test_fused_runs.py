@@ -104,7 +104,7 @@ def test_reads_that_come_again_are_not_made_again(monkeypatch: pytest.MonkeyPatc
     pair = Pair(2)
     for number in range(4):
         pair.run(reading(), fuse=number == 2)
-    made = counted(monkeypatch, macro_engine._Rows, "is_asked")
+    made = counted(monkeypatch, macro_engine.RepeatedRows, "is_asked")
     pair.run(reading())
     assert made == [True, True]
     pair.run(reading(), "one address", 3)

@@ -6,38 +6,91 @@ included: a `finite` entry takes exponents of 255 as ordinary ones.
 
 from __future__ import annotations
 
-from pixelflow.node.kernels.vector import (
-    INFINITY,
-    QUIET,
-    STORED,
-    LaneVector,
-    VectorChoice,
-    exponent_of,
-    fraction_of,
-    is_nan,
-    magnitude_of,
-    mantissa_of,
-    normalised,
-    packed,
-    sign_of,
-    signed,
-)  # fmt: skip
+from pixelflow.simd.lanes.native.function_text import LaneVector
+
+# Binary32: fields, rounding, the ends of the range.
+#
+# An unrounded result has a sign, an exponent one less than the biased one, and a mantissa with its leading bit and
+# eight bits below it, the lowest of which is sticky.
 
 
-def summed(a: LaneVector, b: LaneVector, *, subtract: bool, finite: bool) -> LaneVector:
+FLOAT_BYTES = 4
+STORED = 23
+"""Stored bits of the mantissa, the lowest place of the exponent."""
+INFINITY = 255 << STORED
+QUIET = INFINITY | 1 << (STORED - 1)
+"""The only NaN."""
+_SIGN = 1 << 31
+
+
+def sign_of(x: LaneVector) -> LaneVector:
+    """Return 1 for negative patterns, 0 for others."""
+    return x >> 31
+
+
+def magnitude_of(x: LaneVector) -> LaneVector:
+    """Return a pattern without its sign."""
+    return x & (_SIGN - 1)
+
+
+def exponent_of(x: LaneVector) -> LaneVector:
+    """Return the biased exponent."""
+    return (x >> STORED) & 255
+
+
+def fraction_of(x: LaneVector) -> LaneVector:
+    """Return the stored bits of the mantissa."""
+    return x & ((1 << STORED) - 1)
+
+
+def mantissa_of(x: LaneVector) -> LaneVector:
+    """Return the mantissa with a leading bit, which zeros get as well."""
+    return fraction_of(x) | 1 << STORED
+
+
+def is_nan(x: LaneVector) -> LaneVector:
+    """Return where a pattern is a NaN."""
+    return magnitude_of(x) >= INFINITY + 1
+
+
+def normalised(x: LaneVector) -> tuple[LaneVector, LaneVector]:
+    """Return a number shifted so that its top bit is set, and the distance, which is undefined for 0."""
+    zeros = x.called("ctlz", "i1 false")
+    return x << (zeros & 31), zeros
+
+
+def packed(exponent: LaneVector, mantissa: LaneVector) -> LaneVector:
+    """Return the pattern without sign, rounded to nearest even; ``mantissa`` has its leading bit at the top.
+
+    The leading bit adds 1 to the exponent, and a carry of the rounding propagates into it, up to infinity.
+    """
+    kept = mantissa >> 8
+    rounded = ((mantissa & 255) + (kept & 1) + 127) >> 8
+    return (exponent << STORED) + kept + rounded
+
+
+def signed(pattern: LaneVector, sign: LaneVector) -> LaneVector:
+    """Return a pattern with a sign of 0 or 1 in front."""
+    return pattern | sign << 31
+
+
+# Arithmetic.
+
+
+def summed(a: LaneVector, b: LaneVector, *, subtract: bool = False, finite: bool) -> LaneVector:
     """Return a + b, or a - b."""
     sign_a, sign_b = sign_of(a), sign_of(b)
     if subtract:
         sign_b = sign_b ^ 1
     above, below = magnitude_of(a), magnitude_of(b)
     swapped = above < below
-    x, y = above.most(below), above.least(below)
+    x, y = above.called("umax", below), above.called("umin", below)
     exponent, other = x >> STORED, y >> STORED
     # The leading bit of x is one place down, so that the sum has no carry.
     wide = other.equals(0).of(0, mantissa_of(y) << 7)
-    distance = (exponent - other).least(31)
+    distance = (exponent - other).called("umin", 31)
     aligned = wide >> distance
-    fallen = (aligned << distance).differs(wide).number(x.bits)
+    fallen = (aligned << distance).differs(wide).converted("zext", "i32")
     differs = (sign_a ^ sign_b).differs(0)
     # What fell off makes y a little larger than it shows, so a difference borrows one more.
     change = differs.of(-(aligned + fallen), aligned)
@@ -60,7 +113,7 @@ def summed(a: LaneVector, b: LaneVector, *, subtract: bool, finite: bool) -> Lan
     return signed(pattern, sign)
 
 
-def _limited(exponent: LaneVector, zero: VectorChoice, pattern: LaneVector) -> LaneVector:
+def _limited(exponent: LaneVector, zero: LaneVector, pattern: LaneVector) -> LaneVector:
     """Return a pattern, or the end of the range that its exponent less 1 is beyond; ``zero`` is 0 in any case."""
     pattern = (exponent >= 254).of(INFINITY, pattern)
     return (zero | exponent.negative()).of(0, pattern)
@@ -86,23 +139,23 @@ def multiplied(a: LaneVector, b: LaneVector, *, finite: bool) -> LaneVector:
 def _product(a: LaneVector, b: LaneVector) -> LaneVector:
     """Return the top width bits of a product of mantissas; the lowest is set where any bit below is."""
     high, low = _product_of_32(a << 8, b << 8)
-    return high | low.differs(0).number(32)
+    return high | low.differs(0).converted("zext", "i32")
 
 
 def _product_of_32(a: LaneVector, b: LaneVector) -> tuple[LaneVector, LaneVector]:
     """Return the upper and the lower halves of products of 32-bit numbers."""
     # Even and odd lanes apart, as vector units multiply.
-    wide_a, wide_b, low = a.viewed(64), b.viewed(64), (1 << 32) - 1
+    wide_a, wide_b, low = a.viewed("i64"), b.viewed("i64"), (1 << 32) - 1
     even = (wide_a & low) * (wide_b & low)
     odd = (wide_a >> 32) * (wide_b >> 32)
-    return (even >> 32 | odd & ~low).viewed(32), (even & low | odd << 32).viewed(32)
+    return (even >> 32 | odd & ~low).viewed("i32"), (even & low | odd << 32).viewed("i32")
 
 
 def divided(a: LaneVector, b: LaneVector, *, finite: bool) -> LaneVector:
     """Return a / b."""
     exponent_a, exponent_b = exponent_of(a), exponent_of(b)
     dividend, divisor = mantissa_of(a), mantissa_of(b)
-    smaller = (dividend < divisor).number(a.bits)
+    smaller = (dividend < divisor).converted("zext", "i32")
     # Doubled where it is smaller, so that the first bit of the quotient is 1.
     quotient = _quotient(dividend << smaller, divisor)
     exponent = exponent_a - exponent_b + 126 - smaller
@@ -119,14 +172,11 @@ def divided(a: LaneVector, b: LaneVector, *, finite: bool) -> LaneVector:
 
 def _quotient(a: LaneVector, b: LaneVector) -> LaneVector:
     """Return a / b with the leading bit at the top, one bit more than a mantissa, and one for the rest."""
-    text = a.text
     # Both are exact in binary64, and a quotient that is not a whole number is at least 1 / b away from one: the
     # rounding of the division cannot reach that far.
-    names = [each.through_double("sitofp") for each in (a, b)]
-    scaled = text.line(f"fmul <{a.size} x double> {names[0]}, splat (double 1.677721600e+07)")
-    ratio = text.line(f"fdiv <{a.size} x double> {scaled}, {names[1]}")
-    quotient = LaneVector(text, text.line(f"fptosi <{a.size} x double> {ratio} to {a.kind}"), a.size, a.bits)
-    return quotient << 7 | (a << 24).differs(quotient * b).number(32)
+    dividend, divisor = (each.converted("sitofp", "double") for each in (a, b))
+    quotient = dividend.step("fmul", "1.677721600e+07").step("fdiv", divisor).converted("fptosi", "i32")
+    return quotient << 7 | (a << 24).differs(quotient * b).converted("zext", "i32")
 
 
 def root(a: LaneVector, *, finite: bool) -> LaneVector:
@@ -143,19 +193,13 @@ def root(a: LaneVector, *, finite: bool) -> LaneVector:
     return signed(pattern, sign_of(a))
 
 
-def _root(a: LaneVector, odd: VectorChoice) -> LaneVector:
+def _root(a: LaneVector, odd: LaneVector) -> LaneVector:
     """Return the root of a mantissa, doubled where the exponent is not odd; as `_quotient` returns its result."""
-    text = a.text
     doubled = odd.of(a, a << 1)
-    name = doubled.through_double("sitofp")
-    intrinsic = f"llvm.sqrt.v{a.size}f64"
-    kind = f"<{a.size} x double>"
-    text.declared.add(f"declare {kind} @{intrinsic}({kind})")
     # At most 50 bits, and binary64 separates every root of 25 bits from the nearest whole number.
-    scaled = text.line(f"fmul {kind} {name}, splat (double 3.355443200e+07)")
-    found = text.line(f"call {kind} @{intrinsic}({kind} {scaled})")
-    whole = LaneVector(text, text.line(f"fptosi {kind} {found} to {a.kind}"), a.size, a.bits)
-    return whole << 7 | (doubled << 25).differs(whole * whole).number(32)
+    scaled = doubled.converted("sitofp", "double").step("fmul", "3.355443200e+07")
+    whole = scaled.called("sqrt").converted("fptosi", "i32")
+    return whole << 7 | (doubled << 25).differs(whole * whole).converted("zext", "i32")
 
 
 # Conversions, signs and order.
@@ -177,7 +221,7 @@ def to_integer(a: LaneVector) -> LaneVector:
     exponent, sign = exponent_of(a), sign_of(a)
     beyond = exponent >= limit
     distance = a.filled(limit) - exponent
-    whole = (mantissa_of(a) << 8) >> distance.least(31)
+    whole = (mantissa_of(a) << 8) >> distance.called("umin", 31)
     whole = (distance >= 32).of(0, whole)
     negative = sign.differs(0)
     value = negative.of(-whole, whole)
@@ -191,25 +235,20 @@ def negated(a: LaneVector) -> LaneVector:
     return a ^ 1 << 31
 
 
-def absolute(a: LaneVector) -> LaneVector:
-    """Return a without its sign."""
-    return magnitude_of(a)
-
-
-def _unordered(a: LaneVector, b: LaneVector) -> VectorChoice:
+def _unordered(a: LaneVector, b: LaneVector) -> LaneVector:
     return is_nan(a) | is_nan(b)
 
 
-def _zeros(a: LaneVector, b: LaneVector) -> VectorChoice:
+def _zeros(a: LaneVector, b: LaneVector) -> LaneVector:
     return (exponent_of(a) | exponent_of(b)).equals(0)
 
 
 def less(a: LaneVector, b: LaneVector) -> LaneVector:
     """Return 1 where a < b, else 0."""
     found = ((a < b) & ~sign_of(b).differs(0)) | ((b < a) & sign_of(a).differs(0))
-    return (found & ~_unordered(a, b) & ~_zeros(a, b)).number(a.bits)
+    return (found & ~_unordered(a, b) & ~_zeros(a, b)).converted("zext", "i32")
 
 
 def equal(a: LaneVector, b: LaneVector) -> LaneVector:
     """Return 1 where a = b, else 0."""
-    return ((a.equals(b) | _zeros(a, b)) & ~_unordered(a, b)).number(a.bits)
+    return ((a.equals(b) | _zeros(a, b)) & ~_unordered(a, b)).converted("zext", "i32")

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial, reduce
 from operator import or_
+from typing import NamedTuple
 
 from pixelflow.node.kernels import float_arithmetic as arithmetic
 from pixelflow.node.kernels import quick
-from pixelflow.node.kernels.vector import FLOAT_BYTES, LaneVector, Text
+from pixelflow.node.kernels.float_arithmetic import FLOAT_BYTES
 from pixelflow.simd.lanes.native.compiled_engine import Foreign
+from pixelflow.simd.lanes.native.function_text import FunctionText, LaneVector
 
 # Numbers out of rows of bytes, and back: 64 lanes at a time, in four parts of 16.
 #
@@ -29,7 +31,7 @@ _BLOCK = 16
 
 def _unpacked(a: LaneVector, b: LaneVector) -> list[LaneVector]:
     """Return the elements of two vectors in turn, block by block of 16 bytes: the lower halves, then the upper ones."""
-    each = 8 * _BLOCK // a.bits
+    each = 8 * _BLOCK // int(a.element[1:])
     orders = [
         [at + side for block in range(0, a.size, each) for at in range(block + first, block + first + each // 2)
          for side in (0, a.size)]
@@ -38,21 +40,21 @@ def _unpacked(a: LaneVector, b: LaneVector) -> list[LaneVector]:
     return [a.shuffled(b, order) for order in orders]
 
 
-def gathered(rows: Sequence[LaneVector], text: Text) -> list[LaneVector]:
+def gathered(rows: Sequence[LaneVector], text: FunctionText) -> list[LaneVector]:
     """Return four vectors of 16 numbers from one to four rows of 64 bytes, low byte first."""
-    zero = text.constant(0, LANES, 8)
+    zero = text.constant(0, LANES, "i8")
     a, b, c, d = (*rows, *[zero] * (4 - len(rows)))
     pairs = zip(_unpacked(a, b), _unpacked(c, d), strict=True)
-    return [word.viewed(32) for low, high in pairs for word in _unpacked(low.viewed(16), high.viewed(16))]
+    return [word.viewed("i32") for low, high in pairs for word in _unpacked(low.viewed("i16"), high.viewed("i16"))]
 
 
 def spread(parts: Sequence[LaneVector], count: int) -> list[LaneVector]:
     """Return the lowest ``count`` rows of 64 bytes of four vectors of 16 numbers, low byte first."""
     order = [block + 4 * lane + byte for block in range(0, LANES, _BLOCK) for byte in range(4) for lane in range(4)]
-    sorted_ = [part.viewed(8).shuffled(None, order).viewed(32) for part in parts]
+    sorted_ = [part.viewed("i8").shuffled(None, order).viewed("i32") for part in parts]
     first, second = _unpacked(*sorted_[:2]), _unpacked(*sorted_[2:])
-    pairs = [wide for a, b in zip(first, second, strict=True) for wide in _unpacked(a.viewed(64), b.viewed(64))]
-    return [wide.viewed(8) for wide in pairs][:count]
+    pairs = [wide for a, b in zip(first, second, strict=True) for wide in _unpacked(a.viewed("i64"), b.viewed("i64"))]
+    return [wide.viewed("i8") for wide in pairs][:count]
 
 
 class KernelOperation(Enum):
@@ -71,25 +73,27 @@ class KernelOperation(Enum):
     TO_INTEGER = "to_integer"
 
 
-_UNARY = frozenset(
-    (
-        KernelOperation.FROM_INTEGER,
-        KernelOperation.SQUARE_ROOT,
-        KernelOperation.NEGATE,
-        KernelOperation.ABSOLUTE,
-        KernelOperation.TO_INTEGER,
-    )
-)
-_QUICK = frozenset(
-    (
-        KernelOperation.ADD,
-        KernelOperation.SUBTRACT,
-        KernelOperation.MULTIPLY,
-        KernelOperation.DIVIDE,
-        KernelOperation.SQUARE_ROOT,
-    )
-)
-_OF_ONE_BYTE = frozenset((KernelOperation.LESS, KernelOperation.EQUAL))
+class _Operation(NamedTuple):
+    meaning: Callable[..., LaneVector]
+    operands: int = 2
+    result_bytes: int = FLOAT_BYTES
+    step: str = ""
+    """The host's instruction or function on the short way; what has one takes infinite operands or not."""
+
+
+_OPERATIONS = {
+    KernelOperation.FROM_INTEGER: _Operation(arithmetic.from_integer, 1),
+    KernelOperation.ADD: _Operation(arithmetic.summed, step="fadd"),
+    KernelOperation.SUBTRACT: _Operation(partial(arithmetic.summed, subtract=True), step="fsub"),
+    KernelOperation.MULTIPLY: _Operation(arithmetic.multiplied, step="fmul"),
+    KernelOperation.DIVIDE: _Operation(arithmetic.divided, step="fdiv"),
+    KernelOperation.SQUARE_ROOT: _Operation(arithmetic.root, 1, step="sqrt"),
+    KernelOperation.NEGATE: _Operation(arithmetic.negated, 1),
+    KernelOperation.ABSOLUTE: _Operation(arithmetic.magnitude_of, 1),
+    KernelOperation.LESS: _Operation(arithmetic.less, result_bytes=1),
+    KernelOperation.EQUAL: _Operation(arithmetic.equal, result_bytes=1),
+    KernelOperation.TO_INTEGER: _Operation(arithmetic.to_integer, 1),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +106,12 @@ class Kernel:
     @property
     def operands(self) -> int:
         """How many operands it reads."""
-        return 1 if self.operation in _UNARY else 2
+        return _OPERATIONS[self.operation].operands
 
     @property
     def result_bytes(self) -> int:
         """Bytes of the result."""
-        return 1 if self.operation in _OF_ONE_BYTE else FLOAT_BYTES
+        return _OPERATIONS[self.operation].result_bytes
 
     def fits(self, result: int, operands: tuple[int, ...]) -> bool:
         """Return whether the result is each operand or apart from it, as a routine's contract asks."""
@@ -116,23 +120,17 @@ class Kernel:
 
     def compute(self, *operands: LaneVector) -> LaneVector:
         """Write the operation on numbers; return the result."""
-        return _meaning(self)(*operands)
+        meaning = _OPERATIONS[self.operation].meaning
+        return meaning(*operands, finite=self.finite) if self.has_short_way else meaning(*operands)
 
     @property
     def has_short_way(self) -> bool:
         """True if there is a shorter way for most operands."""
-        return self.operation in _QUICK
+        return bool(_OPERATIONS[self.operation].step)
 
     def compute_quickly(self, *operands: LaneVector) -> LaneVector:
         """Write the short way for flushed operands; return the result, valid unless there is doubt."""
-        match self.operation:
-            case KernelOperation.MULTIPLY:
-                return quick.multiplied(*operands)
-            case KernelOperation.DIVIDE:
-                return quick.divided(*operands)
-            case KernelOperation.SQUARE_ROOT:
-                return quick.root(*operands)
-        return quick.summed(*operands, subtract=self.operation is KernelOperation.SUBTRACT)
+        return quick.computed(_OPERATIONS[self.operation].step, *operands)
 
     @property
     def is_sum(self) -> bool:
@@ -150,31 +148,10 @@ class Kernel:
         return _function(self)
 
 
-def _meaning(kernel: Kernel) -> Callable[..., LaneVector]:
-    match kernel.operation:
-        case KernelOperation.ADD | KernelOperation.SUBTRACT as which:
-            return partial(arithmetic.summed, subtract=which is KernelOperation.SUBTRACT, finite=kernel.finite)
-        case KernelOperation.MULTIPLY:
-            return partial(arithmetic.multiplied, finite=kernel.finite)
-        case KernelOperation.DIVIDE:
-            return partial(arithmetic.divided, finite=kernel.finite)
-        case KernelOperation.SQUARE_ROOT:
-            return partial(arithmetic.root, finite=kernel.finite)
-    others: dict[KernelOperation, Callable[..., LaneVector]] = {
-        KernelOperation.FROM_INTEGER: arithmetic.from_integer,
-        KernelOperation.TO_INTEGER: arithmetic.to_integer,
-        KernelOperation.NEGATE: arithmetic.negated,
-        KernelOperation.ABSOLUTE: arithmetic.absolute,
-        KernelOperation.LESS: arithmetic.less,
-        KernelOperation.EQUAL: arithmetic.equal,
-    }
-    return others[kernel.operation]
-
-
 @cache
 def _function(kernel: Kernel) -> Foreign:
     """Return the text of a kernel: for every 64 lanes, rows to numbers, the operation, and back where enabled."""
-    text = Text()
+    text = FunctionText()
     slots = 3 + kernel.operands
     offsets = []
     for slot in range(slots):
@@ -187,14 +164,14 @@ def _function(kernel: Kernel) -> Foreign:
         for _ in range(count - 1):
             rows[first].append(text.line(f"add i64 {rows[first][-1]}, {stride}"))
     bases = {row: text.line(f"getelementptr i8, ptr %tile, i64 {row}") for each in rows.values() for row in each}
-    text.act("br label %strip")
-    text.label("strip")
+    text.go("strip")
+    text.begin("strip")
     last = "sure" if kernel.has_short_way else "strip"
-    text.act(f"%at = phi i64 [0, %entry], [%next, %{last}]")
+    text.do(f"%at = phi i64 [0, %entry], [%next, %{last}]")
     places = {row: text.line(f"getelementptr i8, ptr {base}, i64 %at") for row, base in bases.items()}
 
     def load(row: str) -> LaneVector:
-        return text.load(LANES, places[row])
+        return LaneVector(text, text.line(f"load <{LANES} x i8>, ptr {places[row]}, align 16"), LANES, "i8")
 
     numbers = [gathered([load(row) for row in rows[first]], text) for first in operands]
     parts = _computed(kernel, text, list(zip(*numbers, strict=True)))
@@ -202,17 +179,17 @@ def _function(kernel: Kernel) -> Foreign:
     for row, value in zip(rows[result], spread(parts, kernel.result_bytes), strict=True):
         old = load(row)
         new = old ^ ((old ^ value) & enabled)
-        text.act(f"store {new.kind} {new.name}, ptr {places[row]}, align 16")
-    text.act(f"%next = add nuw nsw i64 %at, {LANES}")
-    text.act("%more = icmp ult i64 %next, %lanes")
-    text.act("br i1 %more, label %strip, label %end")
-    text.label("end")
-    text.act(f"%past = getelementptr i64, ptr %code, i64 {slots}")
-    text.act("ret ptr %past")
+        text.do(f"store {new.typed}, ptr {places[row]}, align 16")
+    text.do(f"%next = add nuw nsw i64 %at, {LANES}")
+    text.do("%more = icmp ult i64 %next, %lanes")
+    text.branch("%more", "strip", "end")
+    text.begin("end")
+    text.do(f"%past = getelementptr i64, ptr %code, i64 {slots}")
+    text.do("ret ptr %past")
     return Foreign("entry:\n" + "\n".join(text.lines), tuple(sorted(text.declared)))
 
 
-def _computed(kernel: Kernel, text: Text, parts: list[tuple[LaneVector, ...]]) -> list[LaneVector]:
+def _computed(kernel: Kernel, text: FunctionText, parts: list[tuple[LaneVector, ...]]) -> list[LaneVector]:
     """Write the operation for each part: on the short way, where there is one, and in full where that is in doubt."""
     if not kernel.has_short_way:
         return [kernel.compute(*part) for part in parts]
@@ -221,11 +198,11 @@ def _computed(kernel: Kernel, text: Text, parts: list[tuple[LaneVector, ...]]) -
     if kernel.loses_infinities and kernel.finite:
         doubts += [quick.infinite(divisor) for _, divisor in parts]
     doubt = reduce(or_, doubts)
-    text.act(f"br i1 {doubt.anywhere()}, label %again, label %sure")
-    text.label("again")
+    text.branch(doubt.anywhere().name, "again", "sure")
+    text.begin("again")
     again = [kernel.compute(*part) for part in parts]
-    text.act("br label %sure")
-    text.label("sure")
+    text.go("sure")
+    text.begin("sure")
     return [text.joined(short, "strip", slow, "again") for short, slow in zip(found, again, strict=True)]
 
 

@@ -13,11 +13,12 @@ from functools import lru_cache, reduce
 from operator import or_
 
 from pixelflow.node.kernels import quick
+from pixelflow.node.kernels.float_arithmetic import FLOAT_BYTES
 from pixelflow.node.kernels.float_kernel import LANES, Call, Kernel, gathered, spread
-from pixelflow.node.kernels.vector import FLOAT_BYTES, LaneVector, Text
 from pixelflow.simd.lanes.form import Form, Part
 from pixelflow.simd.lanes.native.compiled_engine import Foreign
 from pixelflow.simd.lanes.native.dispatch import WALK
+from pixelflow.simd.lanes.native.function_text import LaneVector
 from pixelflow.simd.lanes.native.lowering import FULL, Bit, Deferred, LoopBody, Product, Value, Vectors, full_after
 
 _CALLS, _PARTS = 40, 400
@@ -115,11 +116,11 @@ def _function(slotted: Slotted, full: tuple[int, ...], where: tuple[Place, ...],
     body.before = dict(body.rows)
     for what, places in slotted:
         if isinstance(what, Kernel):
-            body.call(what, places)
+            body.add_call(what, places)
         else:
             body.part(what, places)
     doubts = [found for each in body.doubts if (found := each.anywhere()) is not None]
-    doubt = reduce(or_, doubts).anywhere() if doubts else "false"
+    doubt = reduce(or_, doubts).anywhere().name if doubts else "false"
     # Rows are assembled from numbers before the doubt is evaluated, which costs nothing.
     body.write_back()
     lines = [
@@ -149,7 +150,7 @@ def _function(slotted: Slotted, full: tuple[int, ...], where: tuple[Place, ...],
         f"  %past = getelementptr i64, ptr %code, i64 {slots + 1}",
         "  ret ptr %past",
     ]
-    return Foreign("\n".join(lines), tuple(sorted(body.text.declared)))
+    return Foreign("\n".join(lines), tuple(sorted(body.declared)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,22 +161,10 @@ class _Byte(Deferred):
     index: int
 
 
-class _Lines(Text):
-    """The lines of a body, for writers of vectors of numbers."""
-
-    def __init__(self, body: _Body) -> None:
-        super().__init__(body.lines)
-        self._body = body
-
-    def line(self, text: str) -> str:
-        return self._body.line(text)
-
-
 @dataclass(slots=True)
 class _Body(LoopBody):
     """The body of a function on numbers as well as rows."""
 
-    text: _Lines = field(init=False)
     where: tuple[Place, ...] = ()
     numbers: list[list[LaneVector]] = field(default_factory=list)
     """Each in four vectors of 16 lanes."""
@@ -189,9 +178,6 @@ class _Body(LoopBody):
     _coarse: set[int] = field(default_factory=set)
     """Numbers that are 0 or not small unless there is doubt."""
     _spread: dict[int, list[LaneVector]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.text = _Lines(self)
 
     def _vector_of(self, value: Bit | Product | Deferred) -> str:
         if not isinstance(value, _Byte):
@@ -214,7 +200,7 @@ class _Body(LoopBody):
             self._here[number] = self.line(f"getelementptr i8, ptr {base}, i64 %at")
         return self.line(f"getelementptr i8, ptr {self._here[number]}, i64 {behind}")
 
-    def call(self, kernel: Kernel, places: Sequence[int]) -> None:
+    def add_call(self, kernel: Kernel, places: Sequence[int]) -> None:
         """Write a call down; ``places`` are the slots of the mask, the result, the operands."""
         mask, *rest = places
         result, rest = rest[: kernel.result_bytes], rest[kernel.result_bytes :]
@@ -265,6 +251,6 @@ class _Body(LoopBody):
         ):
             return first.number
         if values not in self._gathered:
-            rows = [LaneVector(self.text, self.full(value), LANES, 8) for value in values]
-            self._gathered[values] = self._new(gathered(rows, self.text), len(values))
+            rows = [LaneVector(self, self.full(value), LANES, "i8") for value in values]
+            self._gathered[values] = self._new(gathered(rows, self), len(values))
         return self._gathered[values]

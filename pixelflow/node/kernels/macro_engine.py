@@ -25,7 +25,6 @@ from pixelflow.node.kernels.fusing import FusedItem, fused, pieces
 from pixelflow.node.kernels.kept_rows import Kept, Motion, Tiles, comparing, keep, keep_folded, keep_shared
 from pixelflow.simd.isa.operands import Mem
 from pixelflow.simd.lanes import Shape
-from pixelflow.simd.lanes.engine import RepeatedRows
 from pixelflow.simd.lanes.form import COORDINATES, FormStep, Op, Part, form_of
 from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, CompiledEngine
 from pixelflow.simd.lanes.native.dispatch import ELSEWHERE, GO, GUARD
@@ -147,8 +146,6 @@ class MacroEngine(CompiledEngine):
         """Chains whose code follows from these."""
         super().__init__(shape, threads=threads)
         self._assumed = [self._place[name] for name in _ASSUMED]
-        self.kernels = self
-        self.repeats = MacroRepeats(self)
 
     def kernel(self, call: Call, microcode: Callable[[], Sequence[CompiledAction]]) -> KernelAction | None:
         """Return the action that executes a call; None where no kernel can be made here.
@@ -308,6 +305,36 @@ class MacroEngine(CompiledEngine):
                 for part in each.parts:
                     yield FusedItem(self._code(*block_of([part], self._stride, frozenset())).tobytes(), part)
 
+    # --- repeated runs --------------------------------------------------------------------------------------
+
+    def repeated_rows(
+        self,
+        asked: Sequence[tuple[int | str, NDArray[np.uint8]]],
+        first: int,
+        blocks: NDArray[np.uint8],
+        source: NDArray[np.int64],
+    ) -> RepeatedRows | None:
+        """Return rows that are given where lanes ask the same; None where none are, or native code cannot be made.
+
+        ``asked`` has consecutive rows, or a flag of 0 and 255: uint8[row, lane]. Given are ``blocks``, uint8[block,
+        row], starting at row ``first``; ``source`` names the block of each lane, -1 for lanes that get none.
+        """
+        tiles, differs = self.tiling, np.zeros(1, np.uint8)
+        if tiles is None:
+            return None
+        compare = _all_there(self.comparing(where, values, differs) for where, values in asked if len(values))
+        place = self.motion(keep_shared(first, blocks, source, tiles))
+        if place is None and (source >= 0).any():
+            place = self.motion(keep(first, np.ascontiguousarray(blocks[source].T), tiles, source >= 0))
+        return None if place is None or compare is None else RepeatedRows(self, asked, compare, differs, place)
+
+    def one_piece(self) -> OnePiece | None:
+        """Return a run of one piece without anything in it; None where native code cannot be made."""
+        differs = np.zeros(1, np.uint8)
+        full = np.full((1, self.shape.lanes), 0xFF, np.uint8)
+        look = _all_there(self.comparing(mask, full, differs) for mask in _ASSUMED)
+        return None if look is None else OnePiece(self, look, differs)
+
     @staticmethod
     def _is_long(actions: Sequence[CompiledAction]) -> bool:
         total = 0
@@ -337,15 +364,18 @@ def _weight(action: CompiledAction) -> int:
 
 
 @dataclass(eq=False, slots=True)
-class _Rows:
-    """Rows to give where lanes ask the same (`RepeatedRows`)."""
+class RepeatedRows:
+    """Rows that lanes ask for in the same way time and again, and what they are given each time."""
 
     engine: MacroEngine
     asked: Sequence[tuple[int | str, NDArray[np.uint8]]]
+    """The question, as `MacroEngine.repeated_rows` takes it."""
     compare: tuple[Motion, ...]
+    """Actions that look whether all that is asked is the same."""
     differs: NDArray[np.uint8]
     """The first byte is 1 after ``compare`` where lanes ask something else."""
     place: Motion
+    """The action that puts what is given into its rows."""
 
     def is_asked(self) -> bool:
         """Return whether lanes ask for the same, after ``compare``."""
@@ -357,14 +387,14 @@ class _Rows:
         return self.place.kept.blocks is not None
 
     def renew(self, blocks: NDArray[np.uint8]) -> bool:
-        """Replace the blocks that are given."""
+        """Replace the blocks that are given: uint8[block, row]; returns False where that cannot be done."""
         if self.is_renewable:
             self.place.kept.renew(blocks)
         return self.is_renewable
 
 
-class _Piece:
-    """A run as one program of the lanes (`OnePiece`), and the contents of lanes that are the same for any data."""
+class OnePiece:
+    """A run as one program of the lanes, and the contents of lanes that are the same for any data."""
 
     def __init__(self, engine: MacroEngine, look: tuple[Motion, ...], differs: NDArray[np.uint8]) -> None:
         self._engine = engine
@@ -393,7 +423,7 @@ class _Piece:
             self._following.forget(row)
 
     def asks(self, rows: RepeatedRows) -> bool:
-        """Return whether it is known that here the lanes ask the same."""
+        """Return whether it is known that here the lanes ask the same, whatever their data are."""
         return all(
             self._following.holds((self._engine.places[first] if isinstance(first, str) else first) + index, row)
             for first, values in rows.asked
@@ -402,50 +432,16 @@ class _Piece:
 
     def give(self, rows: RepeatedRows) -> None:
         """Add that rows are given."""
-        place: Motion = rows.place
-        self._actions.append(place)
-        self._forget(place.kept.first, place.kept.values.shape[1])
+        self._actions.append(rows.place)
+        self._forget(rows.place.kept.first, rows.place.kept.values.shape[1])
 
     def run(self) -> bool:
-        """Make the run, where the masks are full."""
+        """Make the run, where the masks are full; return whether it was made."""
         self._engine.run(self._look)
         if not _is_same(self._engine, self._differs):
             return False
         self._engine.run(self._actions)
         return True
-
-
-class MacroRepeats:
-    """Support of the macro engine for repeated runs (`Repeats`)."""
-
-    def __init__(self, engine: MacroEngine) -> None:
-        self._engine = engine
-        self.fuse = engine.fuse
-
-    def rows(
-        self,
-        asked: Sequence[tuple[int | str, NDArray[np.uint8]]],
-        first: int,
-        blocks: NDArray[np.uint8],
-        source: NDArray[np.int64],
-    ) -> _Rows | None:
-        """Return rows to give where lanes ask the same; None where none are, or native code cannot be made."""
-        engine, tiles, differs = self._engine, self._engine.tiling, np.zeros(1, np.uint8)
-        if tiles is None:
-            return None
-        compare = _all_there(engine.comparing(where, values, differs) for where, values in asked if len(values))
-        place = engine.motion(keep_shared(first, blocks, source, tiles))
-        if place is None and (source >= 0).any():
-            rows = np.ascontiguousarray(blocks[source].T)
-            place = engine.motion(keep(first, rows, tiles, source >= 0))
-        return None if place is None or compare is None else _Rows(engine, asked, compare, differs, place)
-
-    def one_piece(self) -> _Piece | None:
-        """Return a run of one piece without anything in it; None where native code cannot be made."""
-        differs = np.zeros(1, np.uint8)
-        full = np.full((1, self._engine.shape.lanes), 0xFF, np.uint8)
-        look = _all_there(self._engine.comparing(mask, full, differs) for mask in _ASSUMED)
-        return None if look is None else _Piece(self._engine, look, differs)
 
 
 def _all_there(motions: Iterable[Motion | None]) -> tuple[Motion, ...] | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 
-from pixelflow.node.kernels.vector import LaneVector, VectorChoice
+from pixelflow.simd.lanes.native.function_text import LaneVector
 
 _SIGN = 1 << 31
 _ONE = 1 << 23
@@ -27,34 +27,23 @@ def flushed(x: LaneVector) -> LaneVector:
     return (x & _ALL).equals(0).of(x & _SIGN, x)
 
 
-def summed(a: LaneVector, b: LaneVector, *, subtract: bool) -> LaneVector:
-    """Return a + b or a - b."""
-    return a.in_floats("fsub" if subtract else "fadd", b)
+def computed(step: str, a: LaneVector, *b: LaneVector) -> LaneVector:
+    """Return the result of a step on patterns.
+
+    A quotient is 0 where b has the exponent 255, as for the entries that handle infinities.
+    """
+    x, *y = (each.viewed("float") for each in (a, *b))
+    return (x.step(step, *y) if y else x.called(step)).viewed("i32")
 
 
-def multiplied(a: LaneVector, b: LaneVector) -> LaneVector:
-    """Return a * b."""
-    return a.in_floats("fmul", b)
-
-
-def divided(a: LaneVector, b: LaneVector) -> LaneVector:
-    """Return a / b; 0 where b has the exponent 255, as for the entries that handle infinities."""
-    return a.in_floats("fdiv", b)
-
-
-def root(a: LaneVector) -> LaneVector:
-    """Return the square root of a."""
-    return a.root_of_floats()
-
-
-def doubtful(x: LaneVector) -> VectorChoice:
+def doubtful(x: LaneVector) -> LaneVector:
     """Return where a result may not be the microcode's."""
     # Without its sign a result is doubled and moved up, so that the largest patterns come round to the least ones.
     moved = x + x + 2 * _ONE
     return (moved < 4 * _ONE + 1) & moved.differs(2 * _ONE)
 
 
-def infinite(x: LaneVector) -> VectorChoice:
+def infinite(x: LaneVector) -> LaneVector:
     """Return where the exponent is 255."""
     return (x + x) >= 2 * _ALL
 
@@ -81,7 +70,7 @@ class Doubts:
     def look_at(self, number: LaneVector) -> None:
         """Put a number in doubt that is small but not 0."""
         size = number + number - 1
-        self._least = size if self._least is None else self._least.least(size)
+        self._least = size if self._least is None else self._least.called("umin", size)
 
     def add(self, result: LaneVector, passed_on: Sequence[LaneVector]) -> None:
         """Note a result, and the operands whose infinities and NaNs it passes on."""
@@ -93,7 +82,7 @@ class Doubts:
         """Note an operand whose infinities no result passes on."""
         self._open[number.name] = number
 
-    def anywhere(self) -> VectorChoice | None:
+    def anywhere(self) -> LaneVector | None:
         """Return where there is doubt; None where there is no result."""
         if self._least is None:
             return None

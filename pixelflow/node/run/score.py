@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pixelflow.isa import Instruction, Program
 from pixelflow.isa.declarations import INPUT_PORT, OUTPUT_PORT
@@ -18,8 +18,11 @@ from pixelflow.node.pe_array import PeArray
 from pixelflow.node.texture_unit import KeptRead, LastRound, Rereading, TextureState, TextureUnit
 from pixelflow.node.transfer import Transfer, TransferCommand
 from pixelflow.simd.errors import MachineFault
-from pixelflow.simd.lanes.engine import Action, OnePiece, RepeatedRows, Repeats
+from pixelflow.simd.lanes.engine import Action
 from pixelflow.simd.report import Shown
+
+if TYPE_CHECKING:
+    from pixelflow.node.kernels.macro_engine import MacroEngine, OnePiece, RepeatedRows
 
 # Steps of a run: what is done to lanes, LEE, texture and GP memory, in order, with the answers; nothing says when.
 
@@ -179,7 +182,7 @@ def play(score: Score, effects: SideEffects) -> int | None:
     return None
 
 
-# Repeated runs. An engine with `Repeats` makes reads cheap that ask for the same as before, and runs in which nothing
+# Repeated runs. The macro engine makes reads cheap that ask for the same as before, and runs in which nothing
 # needs to be asked one piece of native code.
 
 
@@ -210,9 +213,9 @@ class Again:
 class _Quick(Direct):
     """Steps that put actions off, and reuse reads that ask for what they asked before."""
 
-    def __init__(self, array: PeArray, unit: TextureUnit, repeats: Repeats, known: dict[int, Again]) -> None:
+    def __init__(self, array: PeArray, unit: TextureUnit, engine: MacroEngine, known: dict[int, Again]) -> None:
         super().__init__(array, unit)
-        self._repeats = repeats
+        self._engine = engine
         self._known = known
         """By the number of the transfer."""
         self._transfers = 0
@@ -274,7 +277,7 @@ class _Quick(Direct):
         lanes = self._array.engine.shape.lanes
         assert read.given is not None, "the read is kept"
         asked = (("MR", read.marks_row), (OUTPUT_PORT, read.given))
-        return self._repeats.rows(asked, INPUT_PORT, read.blocks, read.source_of(lanes))
+        return self._engine.repeated_rows(asked, INPUT_PORT, read.blocks, read.source_of(lanes))
 
 
 @dataclass(slots=True, eq=False)
@@ -353,18 +356,18 @@ class Score:
         """Make the score of a run that has ended ready to be repeated; return False where it is too long."""
         if self.size > _LONGEST:
             return False
-        if array.repeats is not None:
+        if array.macro is not None:
             for step in self.steps:
                 if isinstance(step, Lanes):
                     step.actions = [array.engine.chain(step.actions)]
         return True
 
-    def fuse(self, repeats: Repeats) -> None:
+    def fuse(self, engine: MacroEngine) -> None:
         """Compile all actions of the lanes to native code."""
         for step in self.steps:
             if isinstance(step, Lanes):
                 for action in step.actions:
-                    repeats.fuse(action)
+                    engine.fuse(action)
         self.look_at = self.times + 1
 
     def repeat(self, array: PeArray, unit: TextureUnit) -> int | None:
@@ -373,23 +376,23 @@ class Score:
         if self.whole is not None and self.whole.run(array, unit):
             return None
         before = unit.snapshot() if self.times >= self.look_at else None
-        assert array.repeats is not None, "only what the engine repeats is kept to be repeated"
-        effects = _Quick(array, unit, array.repeats, self.again)
+        assert array.macro is not None, "only what the engine repeats is kept to be repeated"
+        effects = _Quick(array, unit, array.macro, self.again)
         done = play(self, effects)
         effects.flush()
         if done is None and before is not None:
-            self.whole = self._in_one_piece(array.repeats, array, unit, before)
+            self.whole = self._in_one_piece(array.macro, array, unit, before)
             self.look_at *= 2
         return done
 
     def _in_one_piece(
-        self, repeats: Repeats, array: PeArray, unit: TextureUnit, before: TextureState
+        self, engine: MacroEngine, array: PeArray, unit: TextureUnit, before: TextureState
     ) -> InOnePiece | None:
         """Return the run in one piece, just after it has been made; None where a transfer is not known beforehand.
 
         ``before`` is the state of the texture unit before the run.
         """
-        piece = repeats.one_piece()
+        piece = engine.one_piece()
         if piece is None:
             return None
         reads: list[Again] = []

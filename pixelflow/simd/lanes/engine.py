@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,85 +66,6 @@ Words = NDArray[Any]
 """Words of lanes: uint8 where the shape has words of 8 bits, uint32 where it has words of 32."""
 
 
-class Background(Protocol):
-    """Interface of an engine whose `Engine.run` may leave work to other threads."""
-
-    def settle(self) -> None:
-        """Return when everything that was run is done. Whatever reads or writes the state does that by itself."""
-
-
-class RepeatedRows(Protocol):
-    """Rows that lanes ask for in the same way time and again, and what they are given each time."""
-
-    @property
-    def asked(self) -> Sequence[tuple[int | str, NDArray[np.uint8]]]:
-        """The question, as `Repeats.rows` takes it."""
-
-    @property
-    def compare(self) -> Sequence[Action]:
-        """Actions that look whether all that is asked is the same."""
-
-    def is_asked(self) -> bool:
-        """Return whether it was, once ``compare`` has looked."""
-
-    @property
-    def place(self) -> Action:
-        """The action that puts what is given into its rows."""
-
-    def renew(self, blocks: NDArray[np.uint8]) -> bool:
-        """Replace the blocks: uint8[block, row]; returns False where that cannot be done."""
-
-    @property
-    def is_renewable(self) -> bool:
-        """True if it can."""
-
-
-class OnePiece(Protocol):
-    """A run as one piece of native code, where the questions of lanes need not be looked at on the way."""
-
-    def follow(self, actions: Iterable[Action]) -> None:
-        """Add actions."""
-
-    def asks(self, rows: RepeatedRows) -> bool:
-        """Return whether it is known that here the lanes ask the same, whatever their data are."""
-
-    def give(self, rows: RepeatedRows) -> None:
-        """Add that rows are given."""
-
-    def run(self) -> bool:
-        """Make the run, where the masks are as they were taken to be at its beginning; return whether it was made."""
-
-
-class Repeats(Protocol):
-    """Interface of an engine for repeated runs."""
-
-    def fuse(self, action: Action) -> None:
-        """Make the fastest code of an action now."""
-
-    def rows(
-        self,
-        asked: Sequence[tuple[int | str, NDArray[np.uint8]]],
-        first: int,
-        blocks: NDArray[np.uint8],
-        source: NDArray[np.int64],
-    ) -> RepeatedRows | None:
-        """Return rows that are given where lanes ask the same; None where none are, or native code cannot be made.
-
-        ``asked`` has consecutive rows, or a flag of 0 and 255: uint8[row, lane]. Given are ``blocks``, uint8[block,
-        row], starting at row ``first``; ``source`` names the block of each lane, -1 for lanes that get none.
-        """
-
-    def one_piece(self) -> OnePiece | None:
-        """Return a run of one piece without anything in it; None where native code cannot be made."""
-
-
-class Kernels(Protocol):
-    """Interface of an engine that executes whole routines."""
-
-    def kernel(self, call: Any, microcode: Callable[[], Sequence[Action]]) -> Action | None:
-        """Return the action of a call; None without one. ``microcode`` gives those of the single steps."""
-
-
 class Engine(ABC):
     """One implementation of the algebra with its state. All state starts as zero, all masks as set nowhere."""
 
@@ -152,12 +73,6 @@ class Engine(ABC):
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        self.repeats: Repeats | None = None
-        """Fast ways to repeat a run; None on engines without them."""
-        self.kernels: Kernels | None = None
-        """Executor of whole routines; None on engines that execute every step."""
-        self.background: Background | None = None
-        """Work that may still be in progress after `run`; None on engines that have done everything by then."""
 
     # --- executing ---------------------------------------------------------------------------------------
 
@@ -190,7 +105,11 @@ class Engine(ABC):
 
     @abstractmethod
     def run(self, actions: Iterable[Action]) -> None:
-        """Execute actions in order."""
+        """Execute actions in order; other threads may still be at work on them when this returns."""
+
+    def settle(self) -> None:
+        """Return when everything that was run is done. Whatever reads or writes the state does that by itself."""
+        return None
 
     # --- state as numpy arrays ------------------------------------------------------------------------------
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from pixelflow.simd.lanes.form import FormStep, Op
+from pixelflow.simd.lanes.native.function_text import LaneVector
 from pixelflow.simd.lanes.native.group_program import COUNTS, NOTHING
-from pixelflow.simd.lanes.native.word_text import DoubleArithmetic, GroupValue
+from pixelflow.simd.lanes.native.word_text import Arithmetic, GroupValue
 
 # Ownership of words of memory that groups share: so that groups may be executed one after the other.
 #
@@ -26,14 +29,14 @@ ONE, RUN, EACH = range(3)
 
 @dataclass(eq=False, slots=True)
 class LaneAccess:
-    """An access: ``elements`` of ``size`` bytes; ``mask`` is the name of where it is done, None in all lanes."""
+    """An access: ``elements`` of ``size`` bytes; ``mask`` is where it is done, None in all lanes."""
 
     how: int
     size: int
-    address: str
+    address: LaneVector
     """One number, or where addresses are any, a vector."""
     elements: int
-    mask: str | None
+    mask: LaneVector | None
     every: GroupValue
     """The addresses of all lanes."""
 
@@ -44,7 +47,7 @@ class LaneAccess:
 
 
 @dataclass(slots=True)
-class Tracking(DoubleArithmetic):
+class Tracking(Arithmetic):
     """The body of a function with a look at whose words are."""
 
     tracked: bool = False
@@ -55,112 +58,94 @@ class Tracking(DoubleArithmetic):
             self._track_each(access, writes)
             return
         if access.size > 1 and not (access.how == RUN and access.size < 4):
-            odd = self.line(f"and i32 {access.address}, {access.size - 1}")
-            self.leave_where(self.line(f"icmp ne i32 {odd}, 0"), "conflict")
+            self.leave_where((access.address & access.size - 1).differs(0), "conflict")
         if access.how == ONE:
-            self._track_words(self._entry(access.address), 1, writes)
+            self._track_words(self._entry(access.address), 0, writes)
         elif access.mask is not None:
-            self._track_some(access, writes)
+            self._track_some(access, access.mask, writes)
         else:
-            self._track_words(self._entry(access.address), max(access.bytes // 4, 1), writes)
+            words = access.bytes // 4
+            self._track_words(self._entry(access.address), words if words > 1 else 0, writes)
             if access.size < 4:  # elements may begin anywhere in a word, so that the last ones extend into one more
-                end = self.line(f"add i32 {access.address}, {access.bytes - 1}")
-                self._track_words(self._entry(end), 1, writes)
+                self._track_words(self._entry(access.address + (access.bytes - 1)), 0, writes)
 
-    def _entry(self, address: str) -> str:
-        word = self.line(f"lshr i32 {address}, 2")
-        return self.line(f"getelementptr i32, ptr %table, i64 {self.line(f'zext i32 {word} to i64')}")
+    def _entry(self, address: LaneVector) -> LaneVector:
+        return self.place("i32", "%table", (address >> 2).converted("zext", "i64"))
 
-    def _track_words(self, entry: str, words: int, writes: bool) -> None:
-        """Look at words that follow each other."""
-        single = words == 1
-        kind = "i32" if single else f"<{words} x i32>"
-        before = self.line(f"load {kind}, ptr {entry}, align 4")
-        clash, after = self._checked(before, words, single, writes)
-        if not single:
-            number = self.line(f"bitcast <{words} x i1> {clash} to i{words}")
-            clash = self.line(f"icmp ne i{words} {number}, 0")
+    def _track_words(self, entry: LaneVector, words: int, writes: bool) -> None:
+        """Look at words that follow each other, 0 for a single one."""
+        kind = f"<{words} x i32>" if words else "i32"
+        before = self.value(f"load {kind}, {entry.typed}, align 4", "i32", words)
+        clash, after = self._checked(before, writes)
         self.leave_where(clash, "conflict")
-        self.do(f"store {kind} {after}, ptr {entry}, align 4")
+        self.do(f"store {after.typed}, {entry.typed}, align 4")
 
-    def _checked(self, before: str, words: int, single: bool, writes: bool) -> tuple[str, str]:
+    def _checked(self, before: LaneVector, writes: bool) -> tuple[LaneVector, LaneVector]:
         """Return where entries of the table are another group's, and what they become."""
-        kind, flags = ("i32", "i1") if single else (f"<{words} x i32>", f"<{words} x i1>")
 
-        def number(value: int | str) -> str:
-            if single:
-                return str(value)
-            if isinstance(value, int):
-                return f"splat (i32 {value})"
-            first = self.line(f"insertelement {kind} poison, i32 {value}, i64 0")
-            return self.line(f"shufflevector {kind} {first}, {kind} poison, <{words} x i32> zeroinitializer")
+        def number(name: str) -> LaneVector:
+            single = self.constant(name, 0, "i32")
+            return single.spread(before.size) if before.size else single
 
         owned = number("%owned")
-        written = self.line(f"or {kind} {before}, {number(1)}")
-        other = self.line(f"icmp ne {kind} {written}, {owned}")
-        none = self.line(f"icmp eq {kind} {before}, {number(0)}")
+        written = before | 1
+        other = written.differs(owned)
         if writes:
-            some = self.line(f"icmp ne {kind} {before}, {number(0)}")
-            return self.line(f"and {flags} {other}, {some}"), owned
-        is_written = self.line(f"icmp eq {kind} {written}, {before}")
-        clash = self.line(f"and {flags} {other}, {is_written}")
-        shared = self.line(f"select {flags} {none}, {kind} {number('%own')}, {kind} {number(MANY)}")
-        return clash, self.line(f"select {flags} {other}, {kind} {shared}, {kind} {before}")
+            return other & before.differs(0), owned
+        clash = other & written.equals(before)
+        return clash, other.of(before.equals(0).of(number("%own"), MANY), before)
 
-    def _track_some(self, access: LaneAccess, writes: bool) -> None:
+    def _track_some(self, access: LaneAccess, mask: LaneVector, writes: bool) -> None:
         """Look at words that follow each other, those of some lanes."""
-        kind, flags, mask, entry = self.of("i32"), self.of("i1"), access.mask, self._entry(access.address)
-        arguments = [f"ptr {entry}", "i32 4", f"{flags} {mask}", f"{kind} zeroinitializer"]
-        types = ["ptr", "i32", flags, kind]
-        before = self.call(kind, f"llvm.masked.load.v{self.group}i32.p0", arguments, types)
+        entry = self._entry(access.address)
         # Lanes that take no part read 0, the entry of an untouched word.
-        clash, after = self._checked(before, self.group, False, writes)
-        self.leave_where(self.any_of(clash), "conflict")
-        self.masked_store(after, entry, 4, mask or "")
+        clash, after = self._checked(self.masked_load(entry, 4, mask), writes)
+        self.leave_where(clash, "conflict")
+        self.masked_store(after, entry, 4, mask)
 
     def _track_each(self, access: LaneAccess, writes: bool) -> None:
         """Look at words at any addresses."""
-        kind, flags, mask, every = self.of("i32"), self.of("i1"), access.mask or "", self.vector(access.every)
+        mask, every = self.mask_of(access), self.vector(access.every)
         if access.size > 1:
-            odd = self.line(f"and {kind} {every}, {self.splat('i32', access.size - 1)}")
-            is_odd = self.line(f"icmp ne {kind} {odd}, zeroinitializer")
-            self.leave_where(self.any_of(self.line(f"and {flags} {is_odd}, {mask}")), "conflict")
-        words = self.line(f"lshr {kind} {every}, {self.splat('i32', 2)}")
-        far = self.line(f"sext {kind} {words} to {self.of('i64')}")
-        entries = self.line(f"getelementptr i32, ptr %table, {self.of('i64')} {far}")
-        before = self.gathered("i32", entries, mask, "zeroinitializer")
-        clash, after = self._checked(before, self.group, False, writes)
-        self.leave_where(self.any_of(clash), "conflict")
-        changed = self.line(f"icmp ne {kind} {before}, {after}")
-        new = self.line(f"and {flags} {changed}, {mask}")
+            self.leave_where((every & access.size - 1).differs(0) & mask, "conflict")
+        entries = self.place("i32", "%table", (every >> 2).converted("sext", "i64"))
+        before = self.gathered("i32", entries, mask)
+        clash, after = self._checked(before, writes)
+        self.leave_where(clash, "conflict")
         rare, on = self.new_label("new"), self.new_label("on")
-        self.branch(self.any_of(new), rare, on)
+        self.branch((before.differs(after) & mask).anywhere().name, rare, on, seldom=True)
         self.begin(rare)
-        self.scattered("i32", after, entries, mask)
-        self.do(f"br label %{on}")
+        self.scattered(after, entries, mask)
+        self.go(on)
         self.begin(on)
 
-    # --- memory, lane by lane -------------------------------------------------------------------------------
+    # --- memory, lane by lane: where a mask is set, elsewhere 0 is read -------------------------------------
 
-    def gathered(self, element: str, places: str, mask: str, others: str) -> str:
-        """Read an element at each lane's place where a mask is set, elsewhere ``others``."""
-        kind, pointers, flags = self.of(element), self.of("ptr"), self.of("i1")
+    def mask_of(self, access: LaneAccess) -> LaneVector:
+        """Return where an access is done."""
+        return self.constant(1, self.group, "i1") if access.mask is None else access.mask
+
+    def gathered(self, element: str, places: LaneVector, mask: LaneVector) -> LaneVector:
+        """Read an element at each lane's place."""
+        others = self.constant("zeroinitializer", 0, self.of(element))
         name = f"llvm.masked.gather.v{self.group}{element}.v{self.group}p0"
-        arguments = [f"{pointers} {places}", "i32 1", f"{flags} {mask}", f"{kind} {others}"]
-        return self.call(kind, name, arguments, [pointers, "i32", flags, kind])
+        text = self.call(self.of(element), name, (places.typed, "i32 1", mask.typed, others.typed))
+        return self.value(text, element, self.group)
 
-    def scattered(self, element: str, value: str, places: str, mask: str) -> None:
-        """Write an element to each lane's place where a mask is set, in the order of lanes."""
-        kind, pointers, flags = self.of(element), self.of("ptr"), self.of("i1")
-        name = f"llvm.masked.scatter.v{self.group}{element}.v{self.group}p0"
-        self.declared[f"declare void @{name}({kind}, {pointers}, i32, {flags})"] = None
-        self.do(f"call void @{name}({kind} {value}, {pointers} {places}, i32 1, {flags} {mask})")
+    def scattered(self, value: LaneVector, places: LaneVector, mask: LaneVector) -> None:
+        """Write an element to each lane's place, in the order of lanes."""
+        name = f"llvm.masked.scatter.v{self.group}{value.element}.v{self.group}p0"
+        self.do(self.call("void", name, (value.typed, places.typed, "i32 1", mask.typed)))
 
-    def masked_store(self, value: str, place: str, alignment: int, mask: str) -> None:
-        """Write words that follow each other where a mask is set."""
-        kind, flags, name = self.of("i32"), self.of("i1"), f"llvm.masked.store.v{self.group}i32.p0"
-        self.declared[f"declare void @{name}({kind}, ptr, i32, {flags})"] = None
-        self.do(f"call void @{name}({kind} {value}, ptr {place}, i32 {alignment}, {flags} {mask})")
+    def masked_load(self, place: LaneVector, alignment: int, mask: LaneVector) -> LaneVector:
+        """Read words that follow each other."""
+        given = (place.typed, f"i32 {alignment}", mask.typed, f"{self.of('i32')} zeroinitializer")
+        return self.value(self.call(self.of("i32"), f"llvm.masked.load.v{self.group}i32.p0", given), "i32", self.group)
+
+    def masked_store(self, value: LaneVector, place: LaneVector, alignment: int, mask: LaneVector) -> None:
+        """Write words that follow each other."""
+        given = (value.typed, place.typed, f"i32 {alignment}", mask.typed)
+        self.do(self.call("void", f"llvm.masked.store.v{self.group}i32.p0", given))
 
 
 # Lowering of accesses to a memory of bytes: bounds, whose words they are, what is read and written, lines touched.
@@ -195,7 +180,8 @@ class MemoryAccesses(Tracking):
         if self.noting and is_noted:
             self._note(access)
         if value is None:
-            return self._fetched(access)
+            found = self._fetched(access)
+            return GroupValue(32, not found.size, found.name)
         self._put(access, value)
         return None
 
@@ -212,86 +198,63 @@ class MemoryAccesses(Tracking):
             whole = elements == self.group
             if regular and ((where is None and (whole or value is None)) or (whole and size == 4)):
                 return LaneAccess(RUN, size, self.named(base), elements, mask, address)
-        every = self.vector(address)
-        return LaneAccess(EACH, size, every, self.group, mask or self.splat("i1", 1), address)
+        return LaneAccess(EACH, size, self.vector(address), self.group, mask, address)
 
     # --- bounds, and whose words they are -------------------------------------------------------------------
 
     def _bound(self, access: LaneAccess) -> None:
+        last = self.constant(f"%last{access.size}", 0, "i32")
         if access.how == ONE:
-            self.leave_where(self.line(f"icmp ugt i32 {access.address}, %last{access.size}"), "fault")
-        elif access.mask is None:
-            first = self.line(f"zext i32 {access.address} to i64")
-            past = self.line(f"add i64 {first}, {access.bytes}")
-            self.leave_where(self.line(f"icmp ugt i64 {past}, %size"), "fault")
+            self.leave_where(access.address > last, "fault")
+        elif access.how == RUN and access.mask is None:
+            past = access.address.converted("zext", "i64") + access.bytes
+            self.leave_where(past > self.constant("%size", 0, "i64"), "fault")
         else:
-            kind, last = self.of("i32"), self.broadcast("i32", f"%last{access.size}")
-            over = self.line(f"icmp ugt {kind} {self.vector(access.every)}, {last}")
+            over = self.vector(access.every) > last.spread(self.group)
             if access.how == RUN:
                 # Past the last address lanes would begin again at the bottom: numpy does that.
-                wraps = self.line(f"icmp ugt i32 {access.address}, %last{access.size}")
-                over = self.line(f"or {self.of('i1')} {over}, {self.broadcast('i1', wraps)}")
-            taken = self.line(f"and {self.of('i1')} {over}, {access.mask}")
-            self.leave_where(self.any_of(taken), "fault")
-
-    def _lane_arguments(self, access: LaneAccess) -> str:
-        """Return addresses and mask as arguments of a helper."""
-        self.do(f"store {self.of('i32')} {self.vector(access.every)}, ptr %lanes, align 64")
-        number = self.mask_number(access.mask or "")
-        return f"ptr %lanes, i64 {self.line(f'zext i{self.group} {number} to i64')}"
+                over = over | (access.address > last).spread(self.group)
+            self.leave_where(over & self.mask_of(access), "fault")
 
     # --- reading and writing --------------------------------------------------------------------------------
 
-    def _at(self, address: str) -> str:
-        return self.line(f"getelementptr i8, ptr %memory, i64 {self.line(f'zext i32 {address} to i64')}")
-
-    def _all_at(self, access: LaneAccess) -> str:
-        # Within the bounds no address is negative, and from signed numbers of 32 bits gathers are made best.
-        far = self.line(f"sext {self.of('i32')} {self.vector(access.every)} to {self.of('i64')}")
-        return self.line(f"getelementptr i8, ptr %memory, {self.of('i64')} {far}")
-
-    def _widened(self, access: LaneAccess, name: str, single: bool) -> str:
-        if access.size == 4:
-            return name
-        return self.line(f"zext {self.of(f'i{8 * access.size}', single)} {name} to {self.of('i32', single)}")
-
-    def _fetched(self, access: LaneAccess) -> GroupValue:
-        element = f"i{8 * access.size}"
-        if access.how == ONE:
-            value = self.line(f"load {element}, ptr {self._at(access.address)}, align 1")
-            return GroupValue(32, True, self._widened(access, value, True))
+    def _at(self, access: LaneAccess) -> LaneVector:
+        """Return the place of the first byte, or in each lane."""
         if access.how == EACH:
-            value = self.gathered(element, self._all_at(access), access.mask or "", "zeroinitializer")
-            return GroupValue(32, False, self._widened(access, value, False))
-        at = self._at(access.address)
-        if access.mask is not None:
-            kind, flags = self.of("i32"), self.of("i1")
-            arguments = [f"ptr {at}", "i32 1", f"{flags} {access.mask}", f"{kind} zeroinitializer"]
-            name = f"llvm.masked.load.v{self.group}i32.p0"
-            return GroupValue(32, False, self.call(kind, name, arguments, ["ptr", "i32", flags, kind]))
-        some = f"<{access.elements} x {element}>"
-        value = self.line(f"load {some}, ptr {at}, align 1")
-        if access.elements < self.group:
-            sources = self.lanes("i32", [lane % access.elements for lane in range(self.group)])
-            value = self.line(f"shufflevector {some} {value}, {some} poison, {self.of('i32')} {sources}")
-        return GroupValue(32, False, self._widened(access, value, False))
+            # Within the bounds no address is negative, and from signed numbers of 32 bits gathers are made best.
+            return self.place("i8", "%memory", self.vector(access.every).converted("sext", "i64"))
+        return self.place("i8", "%memory", access.address.converted("zext", "i64"))
+
+    def _fetched(self, access: LaneAccess) -> LaneVector:
+        element, at = f"i{8 * access.size}", self._at(access)
+        if access.how == ONE:
+            value = self.value(f"load {element}, {at.typed}, align 1", element)
+        elif access.how == EACH:
+            value = self.gathered(element, at, self.mask_of(access))
+        elif access.mask is not None:
+            return self.masked_load(at, 1, access.mask)
+        else:
+            kind = f"<{access.elements} x {element}>"
+            value = self.value(f"load {kind}, {at.typed}, align 1", element, access.elements)
+            if access.elements < self.group:
+                value = value.shuffled(None, [lane % access.elements for lane in range(self.group)])
+        return value if access.size == 4 else value.converted("zext", "i32")
 
     def _put(self, access: LaneAccess, value: GroupValue) -> None:
-        element, single = f"i{8 * access.size}", access.how == ONE
-        if not single:
-            name = self.vector(value)
+        if access.how != ONE:
+            number = self.vector(value)
         else:  # of equal addresses the last lane wins
-            last = "" if value.single else f"{self.kind(value)} {self.named(value)}, i64 {self.group - 1}"
-            name = self.line(f"extractelement {last}") if last else self.named(value)
-        kind, word = self.of(element, single), self.of("i32", single)
+            number = self.named(value)
+            if number.size:
+                number = number.made(f"extractelement {number.typed}, i64 {self.group - 1}", size=0)
         if access.size < 4:
-            name = self.line(f"trunc {word} {name} to {kind}")
+            number = number.converted("trunc", f"i{8 * access.size}")
         if access.how == EACH:
-            self.scattered(element, name, self._all_at(access), access.mask or "")
+            self.scattered(number, self._at(access), self.mask_of(access))
         elif access.mask is not None:
-            self.masked_store(name, self._at(access.address), 1, access.mask)
+            self.masked_store(number, self._at(access), 1, access.mask)
         else:
-            self.do(f"store {kind} {name}, ptr {self._at(access.address)}, align 1")
+            self.do(f"store {number.typed}, {self._at(access).typed}, align 1")
 
     # --- lines ----------------------------------------------------------------------------------------------
 
@@ -299,69 +262,54 @@ class MemoryAccesses(Tracking):
         together = access.how == ONE or (access.how == RUN and access.mask is None)
         if self.noting == COUNTS:
             count = self._span(access)[1] if together else self._count_each(access)
-            self.do(f"store i32 {count}, ptr {self._note_word(self.noted)}")
+            self.do(f"store {count.typed}, {self.place('i32', self.note, self.noted).typed}")
             self.noted += 1
             return
         at = self.line("load ptr, ptr %note.at")
-        lines = self.line(f"getelementptr i32, ptr {at}, i64 1")
+        lines = self.place("i32", at, 1)
         if together:
             first, count = self._span(access)
-            first = self.line(f"add i32 {first}, %before")
+            first = first + self.constant("%before", 0, "i32")
             for more in range((access.bytes - 2 >> self.line_bits) + 2):
-                place = self.line(f"getelementptr i32, ptr {lines}, i64 {more}")
-                self.do(f"store i32 {self.line(f'add i32 {first}, {more}')}, ptr {place}")
+                place = self.place("i32", lines.name, more)
+                self.do(f"store {(first + more).typed}, {place.typed}")
         else:
-            count = self._listed(access, lines, "%before")
-        self.do(f"store i32 {count}, ptr {at}")
-        past = self.line(f"getelementptr i32, ptr {lines}, i64 {self.line(f'zext i32 {count} to i64')}")
-        self.do(f"store ptr {past}, ptr %note.at")
+            count = self._listed(access, lines.name, "%before")
+        self.do(f"store {count.typed}, ptr {at}")
+        past = self.place("i32", lines.name, count.converted("zext", "i64"))
+        self.do(f"store {past.typed}, ptr %note.at")
 
-    def _note_word(self, number: int) -> str:
-        return self.line(f"getelementptr i32, ptr {self.note}, i64 {number}")
-
-    def _span(self, access: LaneAccess) -> tuple[str, str]:
+    def _span(self, access: LaneAccess) -> tuple[LaneVector, LaneVector]:
         """Return the first line of consecutive bytes, and how many lines they touch."""
-        first = self.line(f"lshr i32 {access.address}, {self.line_bits}")
+        first = access.address >> self.line_bits
         if access.bytes == 1:
-            return first, "1"
-        end = self.line(f"add i32 {access.address}, {access.bytes - 1}")
-        more = self.line(f"sub i32 {self.line(f'lshr i32 {end}, {self.line_bits}')}, {first}")
-        return first, self.line(f"add i32 {more}, 1")
+            return first, first.filled(1)
+        return first, (access.address + (access.bytes - 1) >> self.line_bits) - first + 1
 
-    def _listed(self, access: LaneAccess, into: str, before: str) -> str:
-        arguments = f"{self._lane_arguments(access)}, i32 {access.size}, ptr {into}, i32 {before}"
-        return self.line(f"call i32 @lane_lines({arguments})")
+    def _listed(self, access: LaneAccess, into: str, before: str) -> LaneVector:
+        self.do(f"store {self.vector(access.every).typed}, ptr %lanes, align 64")
+        mask = self.mask_of(access).as_number().converted("zext", "i64")
+        arguments = f"ptr %lanes, {mask.typed}, i32 {access.size}, ptr {into}, i32 {before}"
+        return self.value(f"call i32 @lane_lines({arguments})", "i32")
 
-    def _count_each(self, access: LaneAccess) -> str:
+    def _count_each(self, access: LaneAccess) -> LaneVector:
         """Return how many lines are touched: bits of a number where they are close together, else a list is made."""
-        kind, flags, wide, every = self.of("i32"), self.of("i1"), self.of("i64"), self.vector(access.every)
-        shift = self.splat("i32", self.line_bits)
-        lines = [self.line(f"lshr {kind} {every}, {shift}")]
+        every, mask = self.vector(access.every), self.mask_of(access)
+        lines = [every >> self.line_bits]
         if access.size > 1:
-            end = self.line(f"add {kind} {every}, {self.splat('i32', access.size - 1)}")
-            lines.append(self.line(f"lshr {kind} {end}, {shift}"))
-        suffix = f"v{self.group}i32"
-        low = self.line(f"select {flags} {access.mask}, {kind} {lines[0]}, {kind} {self.splat('i32', -1)}")
-        least = self.call("i32", f"llvm.vector.reduce.umin.{suffix}", [f"{kind} {low}"])
-        all_least = self.broadcast("i32", least)
-        offsets = [self.line(f"sub {kind} {each}, {all_least}") for each in lines]
-        high = self.line(f"select {flags} {access.mask}, {kind} {offsets[-1]}, {kind} zeroinitializer")
-        most = self.call("i32", f"llvm.vector.reduce.umax.{suffix}", [f"{kind} {high}"])
+            lines.append(every + (access.size - 1) >> self.line_bits)
+        least = mask.of(lines[0], -1).reduced("umin").spread(self.group)
+        offsets = [each - least for each in lines]
+        most = mask.of(offsets[-1], 0).reduced("umax")
         near, far, on = (self.new_label(each) for each in ("near", "far", "on"))
-        self.branch(self.line(f"icmp ugt i32 {most}, 63"), far, near)
+        self.branch((most > 63).name, far, near, seldom=True)
         self.begin(near)
-        bits = ""
-        for each in offsets:
-            by = self.line(f"zext {kind} {each} to {wide}")
-            by = self.line(f"and {wide} {by}, {self.splat('i64', 63)}")
-            one = self.line(f"shl {wide} {self.splat('i64', 1)}, {by}")
-            bits = self.line(f"or {wide} {bits}, {one}") if bits else one
-        bits = self.line(f"select {flags} {access.mask}, {wide} {bits}, {wide} zeroinitializer")
-        joined = self.call("i64", f"llvm.vector.reduce.or.v{self.group}i64", [f"{wide} {bits}"])
-        few = self.line(f"trunc i64 {self.call('i64', 'llvm.ctpop.i64', [f'i64 {joined}'])} to i32")
-        self.do(f"br label %{on}")
+        ones = self.constant(1, self.group, "i64")
+        bits = reduce(or_, (ones << (each.converted("zext", "i64") & 63) for each in offsets))
+        few = mask.of(bits, 0).reduced("or").called("ctpop").converted("trunc", "i32")
+        self.go(on)
         self.begin(far)
         many = self._listed(access, "%scratch", "0")
-        self.do(f"br label %{on}")
+        self.go(on)
         self.begin(on)
-        return self.line(f"phi i32 [{few}, %{near}], [{many}, %{far}]")
+        return self.joined(few, near, many, far)

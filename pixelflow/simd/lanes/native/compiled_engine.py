@@ -443,7 +443,6 @@ class CompiledEngine(Engine):
         """How many threads may work at once; may be changed at any time."""
         self._small: dict[tuple[Form, tuple[int, ...]], int] = {}
         """Numbers of the functions of one part, by its form and its slots."""
-        self.background = self
         self._team: Team | None = None
         """Threads possibly at work on the last run, once there has been one for several threads."""
         self._alone = 0.0

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from pixelflow.simd.lanes.engine import Meaning
 from pixelflow.simd.lanes.form import Form, FormStep, Op, Part, form_of, record
+from pixelflow.simd.lanes.native.function_text import FunctionText, LaneVector
 
 # Basic blocks of native code: parts one after the other, each with the slots in which its operands come.
 #
@@ -290,14 +291,12 @@ def constant(value: int) -> str:
 
 
 @dataclass(slots=True)
-class VectorOperations:
+class VectorOperations(FunctionText):
     """The text of one function as it grows: ``head`` before the loop over strips, ``lines`` inside."""
 
     vectors: Vectors
     strip: int
     head: list[str] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    _count: int = 0
     _inverse: dict[str, str] = field(default_factory=dict)
     """The value of which a value is the complement, where it is known."""
     _sums: dict[str, tuple[str, str | Product, str]] = field(default_factory=dict)
@@ -324,17 +323,6 @@ class VectorOperations:
     @property
     def _matrices(self) -> bool:
         return self.vectors.matrix and self.strip == 64
-
-    def name(self) -> str:
-        """Return a new name."""
-        self._count += 1
-        return f"%v{self._count}"
-
-    def line(self, text: str) -> str:
-        """Add a line to the loop and return the name of its result."""
-        name = self.name()
-        self.lines.append(f"  {name} = {text}")
-        return name
 
     def _binary(self, name: str, a: str, b: str) -> str:
         return self.line(f"{name} {self.vector} {a}, {b}")
@@ -594,8 +582,8 @@ class LoopBody(VectorOperations):
     """Current value of each slot's row, as far as it is known."""
     before: dict[int, Value] = field(default_factory=dict)
     """Value of a row when first seen: it need not be stored again."""
-    bits_of: dict[str, int] = field(default_factory=dict)
-    """The size of the elements of a value that is wider than bytes."""
+    wide: dict[str, LaneVector] = field(default_factory=dict)
+    """Values that are wider than bytes, by name."""
     made: dict[tuple[str, int], str] = field(default_factory=dict)
     """Heads that exist already, by kind and slot."""
     stores: list[str] = field(default_factory=list)
@@ -712,31 +700,26 @@ class LoopBody(VectorOperations):
 
     # --- wider than a byte ----------------------------------------------------------------------------------
 
+    def _bytes(self, name: str) -> LaneVector:
+        return LaneVector(self, name, self.strip, "i8")
+
     def _affine(self, coordinates: Sequence[str], slots: Sequence[int], least: int) -> str:
         bits = next(size for size in (16, 32, 64) if size >= least)
-        wide = f"<{self.strip} x i{bits}>"
-        x_low, x_high, y_low, y_high = (
-            self.line(f"zext {self.vector} {each} to {wide}") for each in coordinates
-        )  # fmt: skip
-        total = self._splat(slots[2], bits)
-        for low, high, slot in ((x_low, x_high, slots[0]), (y_low, y_high, slots[1])):
-            shifted = self.line(f"shl {wide} {high}, splat (i{bits} 8)")
-            coordinate = self.line(f"or {wide} {low}, {shifted}")
-            term = self.line(f"mul {wide} {coordinate}, {self._splat(slot, bits)}")
-            total = self.line(f"add {wide} {total}, {term}")
-        self.bits_of[total] = bits
-        return total
+        x_low, x_high, y_low, y_high = (self._bytes(each).converted("zext", f"i{bits}") for each in coordinates)
+        c, a, b = (LaneVector(self, self._splat(slots[at], bits), self.strip, f"i{bits}") for at in (2, 0, 1))
+        total = c + (x_low | x_high << 8) * a + (y_low | y_high << 8) * b
+        self.wide[total.name] = total
+        return total.name
 
     def _cut(self, value: str, index: int) -> str:
-        bits = self.bits_of[value]
-        wide = f"<{self.strip} x i{bits}>"
-        shifted = self.line(f"lshr {wide} {value}, splat (i{bits} {8 * index})") if index else value
-        return self.line(f"trunc {wide} {shifted} to {self.vector}")
+        wide = self.wide[value]
+        return (wide >> 8 * index if index else wide).converted("trunc", "i8").name
 
     def _route(self, value: str, sources: tuple[int, ...]) -> str:
         group = len(sources)
-        mask = ", ".join(f"i32 {at - at % group + sources[at % group]}" for at in range(self.strip))
-        return self.line(f"shufflevector {self.vector} {value}, {self.vector} poison, <{self.strip} x i32> <{mask}>")
+        return (
+            self._bytes(value).shuffled(None, [at - at % group + sources[at % group] for at in range(self.strip)]).name
+        )
 
 
 def _pattern(bits: tuple[int, ...], strip: int) -> str:

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.lanes.engine import Engines, Offer, available
+from pixelflow.simd.lanes.native.function_text import FunctionText
 from pixelflow.simd.lanes.words import WordsEngine
 from pixelflow.simd.store import MEANING, digest_of, key_of, store
 
@@ -108,56 +109,41 @@ def _tree(function: Plain) -> ast.FunctionDef:
     return node
 
 
-class _Function:
+class _Function(FunctionText):
     """One function on its way to LLVM IR: variables are places on the stack, which LLVM turns into registers."""
 
     def __init__(self, function: Plain, known: set[str], exported: bool) -> None:
-        self.name, self.known = function.__name__, known
-        self.constants = inspect.unwrap(function).__globals__
+        super().__init__()
+        self.title, self.known = function.__name__, known
+        self.known_numbers = inspect.unwrap(function).__globals__
         node = _tree(function)
         self.signature = _signature(function)
         self.kinds = {each.arg: ast.unparse(each.annotation or ast.Constant(None)) for each in node.args.args}
         stored = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         self.variables = stored | {name for name, kind in self.signature if kind == "i64"}
-        self.lines: list[str] = []
-        self.count = 0
         self.loops: list[tuple[str, str]] = []
         self.open = True
         linkage = "" if exported else "internal "
         given = ", ".join(f"{kind} %in.{name}" for name, kind in self.signature)
-        self.lines.append(f"define {linkage}i64 @{self.name}({given}) nounwind {{\nentry:")
+        self.lines.append(f"define {linkage}i64 @{self.title}({given}) nounwind {{\nentry:")
         self.lines += [f"  %v.{name} = alloca i64" for name in sorted(self.variables)]
         for name in sorted(self.variables):
             first = f"%in.{name}" if (name, "i64") in self.signature else "0"
-            self._do(f"store i64 {first}, ptr %v.{name}")
+            self.do(f"store i64 {first}, ptr %v.{name}")
         self._body(node.body)
         if self.open:
-            self._do("ret i64 0")
+            self.do("ret i64 0")
         self.text = "\n".join([*self.lines, "}"])
 
     def _fault(self, node: ast.AST, what: str) -> InternalError:
-        return InternalError(f"{self.name}, line {getattr(node, 'lineno', 0)} of its text: {what} is not plain")
+        return InternalError(f"{self.title}, line {getattr(node, 'lineno', 0)} of its text: {what} is not plain")
 
-    def _do(self, line: str) -> None:
-        self.lines.append(f"  {line}")
-
-    def _value(self, line: str) -> str:
-        self.count += 1
-        self._do(f"%t{self.count} = {line}")
-        return f"%t{self.count}"
-
-    def _label(self, what: str) -> str:
-        self.count += 1
-        return f"{what}{self.count}"
-
-    def _begin(self, label: str) -> None:
-        if self.open:
-            self._do(f"br label %{label}")
-        self.lines.append(f"{label}:")
+    def begin(self, label: str) -> None:
+        super().begin(label)
         self.open = True
 
     def _leave(self, line: str) -> None:
-        self._do(line)
+        self.do(line)
         self.open = False
 
     # --- statements -----------------------------------------------------------------------------------------
@@ -182,18 +168,17 @@ class _Function:
             case ast.If(test=test, body=body, orelse=other):
                 self._choice(test, body, other)
             case ast.While(test=test, body=body, orelse=[]):
-                top, inner, end = (self._label(each) for each in ("while", "do", "end"))
-                self._begin(top)
+                top, inner, end = (self.new_label(each) for each in ("while", "do", "end"))
+                self.go(top)
+                self.begin(top)
                 self._branch(test, inner, end)
-                self.lines.append(f"{inner}:")
-                self.open = True
+                self.begin(inner)
                 self.loops.append((top, end))
                 self._body(body)
                 self.loops.pop()
                 if self.open:
-                    self._do(f"br label %{top}")
-                self.lines.append(f"{end}:")
-                self.open = True
+                    self.go(top)
+                self.begin(end)
             case ast.Return(value=value) if value is not None:
                 self._leave(f"ret i64 {self._number(value)}")
             case ast.Break():
@@ -208,31 +193,29 @@ class _Function:
                 raise self._fault(node, ast.unparse(node))
 
     def _choice(self, test: ast.expr, body: Sequence[ast.stmt], other: Sequence[ast.stmt]) -> None:
-        then, otherwise, end = (self._label(each) for each in ("then", "else", "endif"))
+        then, otherwise, end = (self.new_label(each) for each in ("then", "else", "endif"))
         self._branch(test, then, otherwise if other else end)
         ends = not other
         for label, statements in ((then, body), (otherwise, other)):
             if label == otherwise and not other:
                 continue
-            self.lines.append(f"{label}:")
-            self.open = True
+            self.begin(label)
             self._body(statements)
             if self.open:
-                self._do(f"br label %{end}")
+                self.go(end)
                 ends = True
         self.open = False
         if ends:
-            self.lines.append(f"{end}:")
-            self.open = True
+            self.begin(end)
 
     def _store(self, target: ast.expr, value: str) -> None:
         if isinstance(target, ast.Name):
-            self._do(f"store i64 {value}, ptr %v.{target.id}")
+            self.do(f"store i64 {value}, ptr %v.{target.id}")
         elif isinstance(target, ast.Subscript):
             place, kind = self._place(target)
             if kind != "Longs":
                 raise self._fault(target, "writing to words")
-            self._do(f"store i64 {value}, ptr {place}")
+            self.do(f"store i64 {value}, ptr {place}")
         else:
             raise self._fault(target, ast.unparse(target))
 
@@ -244,7 +227,7 @@ class _Function:
         name = node.value.id
         size = "i64" if self.kinds[name] == "Longs" else "i32"
         at = self._number(node.slice)
-        return self._value(f"getelementptr {size}, ptr %in.{name}, i64 {at}"), self.kinds[name]
+        return self.line(f"getelementptr {size}, ptr %in.{name}, i64 {at}"), self.kinds[name]
 
     def _number(self, node: ast.expr) -> str:
         """Return a number of 64 bits."""
@@ -252,32 +235,32 @@ class _Function:
             case ast.Constant(value=value) if isinstance(value, int):
                 return str(int(value))
             case ast.Name(id=name) if name in self.variables:
-                return self._value(f"load i64, ptr %v.{name}")
-            case ast.Name(id=name) if isinstance(self.constants.get(name), int):
-                return str(int(self.constants[name]))
+                return self.line(f"load i64, ptr %v.{name}")
+            case ast.Name(id=name) if isinstance(self.known_numbers.get(name), int):
+                return str(int(self.known_numbers[name]))
             case ast.Subscript():
                 place, kind = self._place(node)
                 if kind == "Longs":
-                    return self._value(f"load i64, ptr {place}")
-                return self._value(f"zext i32 {self._value(f'load i32, ptr {place}')} to i64")
+                    return self.line(f"load i64, ptr {place}")
+                return self.line(f"zext i32 {self.line(f'load i32, ptr {place}')} to i64")
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return self._value(f"sub i64 0, {self._number(operand)}")
+                return self.line(f"sub i64 0, {self._number(operand)}")
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
                 a, b = self._number(left), self._number(right)
-                return self._value(f"{_ARITHMETIC[type(op)]} i64 {a}, {b}")
+                return self.line(f"{_ARITHMETIC[type(op)]} i64 {a}, {b}")
             case ast.Call(func=ast.Name(id="min" | "max" as which), args=[first, second]):
                 a, b = self._number(first), self._number(second)
-                less = self._value(f"icmp slt i64 {a}, {b}")
-                return self._value(
+                less = self.line(f"icmp slt i64 {a}, {b}")
+                return self.line(
                     f"select i1 {less}, i64 {a if which == 'min' else b}, i64 {b if which == 'min' else a}"
                 )
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in self.known:
-                return self._value(f"call i64 @{name}({', '.join(self._argument(each) for each in arguments)})")
+                return self.line(f"call i64 @{name}({', '.join(self._argument(each) for each in arguments)})")
             case ast.IfExp(test=test, body=body, orelse=other):
                 bit, a, b = self._bit(test), self._number(body), self._number(other)
-                return self._value(f"select i1 {bit}, i64 {a}, i64 {b}")
+                return self.line(f"select i1 {bit}, i64 {a}, i64 {b}")
             case ast.Compare() | ast.UnaryOp(op=ast.Not()):
-                return self._value(f"zext i1 {self._bit(node)} to i64")
+                return self.line(f"zext i1 {self._bit(node)} to i64")
         raise self._fault(node, ast.unparse(node))
 
     def _argument(self, node: ast.expr) -> str:
@@ -290,18 +273,19 @@ class _Function:
         match node:
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
                 a, b = self._number(left), self._number(right)
-                return self._value(f"icmp {_COMPARED[type(op)]} i64 {a}, {b}")
+                return self.line(f"icmp {_COMPARED[type(op)]} i64 {a}, {b}")
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return self._value(f"xor i1 {self._bit(operand)}, true")
-        return self._value(f"icmp ne i64 {self._number(node)}, 0")
+                return self.line(f"xor i1 {self._bit(operand)}, true")
+        return self.line(f"icmp ne i64 {self._number(node)}, 0")
 
     def _branch(self, node: ast.expr, yes: str, no: str) -> None:
         """Go where a truth leads; the later parts of ``and`` and ``or`` are looked at only where they decide."""
         if isinstance(node, ast.BoolOp):
             for each in node.values[:-1]:
-                following = self._label("and" if isinstance(node.op, ast.And) else "or")
+                following = self.new_label("and" if isinstance(node.op, ast.And) else "or")
                 self._branch(each, *((following, no) if isinstance(node.op, ast.And) else (yes, following)))
-                self.lines.append(f"{following}:")
+                self.begin(following)
             self._branch(node.values[-1], yes, no)
             return
-        self._leave(f"br i1 {self._bit(node)}, label %{yes}, label %{no}")
+        self.branch(self._bit(node), yes, no)
+        self.open = False

@@ -17,6 +17,7 @@ from threading import Lock
 
 from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.native.access_text import MemoryAccesses
+from pixelflow.simd.lanes.native.function_text import LaneVector
 from pixelflow.simd.lanes.native.group_program import (
     LINES,
     NOTHING,
@@ -225,58 +226,48 @@ class _Function(MemoryAccesses):
     def _type(self, place: RegisterPlace) -> str:
         return self.of("i1" if place.bits == 1 else "i32", place.single)
 
-    def _place(self, place: RegisterPlace) -> str:
-        return self.line(f"getelementptr i8, ptr %frame, i64 {place.at}")
+    def _local(self, number: int) -> LaneVector:
+        """Return what a local variable holds."""
+        place = self.frame.places[number]
+        size, element = 0 if place.single else self.group, "i1" if place.bits == 1 else "i32"
+        return self.value(f"load {self._type(place)}, ptr %r{number}", element, size)
 
     def fill(self) -> None:
         """Make the local variables, with what the frame holds."""
         for number, place in self.frame.places.items():
             self.do(f"%r{number} = alloca {self._type(place)}")
         for number, place in self.frame.places.items():
-            whole = self._type(place) if place.bits == 32 else "i32"
-            value = self.line(f"load {whole}, ptr {self._place(place)}, align 4")
+            at, size = self.place("i8", "%frame", place.at), 0 if place.single or place.bits == 1 else self.group
+            value = self.value(f"load {self.of('i32', not size)}, {at.typed}, align 4", "i32", size)
             if place.bits == 1:
-                value = self._narrow(value, place.single)
-            self.do(f"store {self._type(place)} {value}, ptr %r{number}")
-
-    def _narrow(self, number: str, single: bool) -> str:
-        if single:
-            return self.line(f"trunc i32 {number} to i1")
-        if self.group < 32:
-            number = self.line(f"trunc i32 {number} to i{self.group}")
-        return self.line(f"bitcast i{self.group} {number} to {self.of('i1')}")
+                value = value.converted("trunc", "i1") if place.single else self.bits_of(value)
+            self.do(f"store {value.typed}, ptr %r{number}")
 
     def empty(self) -> None:
         """Write the local variables back that the program changes."""
         for number, place in self.frame.places.items():
             if place.is_written:
-                kind = self._type(place)
-                value = self.line(f"load {kind}, ptr %r{number}")
+                value = self._local(number)
                 if place.bits == 1:
-                    if not place.single:
-                        value, kind = self.mask_number(value), f"i{self.group}"
-                    if kind != "i32":
-                        value = self.line(f"zext {kind} {value} to i32")
-                    kind = "i32"
-                self.do(f"store {kind} {value}, ptr {self._place(place)}, align 4")
+                    value = value.as_number() if value.size else value
+                    value = value if value.element == "i32" else value.converted("zext", "i32")
+                self.do(f"store {value.typed}, {self.place('i8', '%frame', place.at).typed}, align 4")
 
     def register(self, number: int) -> GroupValue:
         """Return what a register holds."""
         if number not in self.registers:
             place = self.frame.places[number]
-            name = self.line(f"load {self._type(place)}, ptr %r{number}")
-            self.registers[number] = GroupValue(place.bits, place.single, name)
+            self.registers[number] = GroupValue(place.bits, place.single, self._local(number).name)
         return self.registers[number]
 
     def keep(self) -> None:
         """Write to the local variables what has changed in this block."""
-        names = {}
+        values = {}
         for number in sorted(self.changed):
-            value = self.registers[number]
-            single = self.frame.places[number].single
-            names[number] = self.named(value) if single else self.vector(value)
-        for number, name in names.items():
-            self.do(f"store {self._type(self.frame.places[number])} {name}, ptr %r{number}")
+            how = self.named if self.frame.places[number].single else self.vector
+            values[number] = how(self.registers[number])
+        for number, value in values.items():
+            self.do(f"store {value.typed}, ptr %r{number}")
         self.registers.clear()
         self.changed.clear()
 
@@ -315,8 +306,8 @@ class _Function(MemoryAccesses):
         if step.op is Op.LITERAL:
             if step.detail not in literals:
                 return constant(32, operands[step.detail] & 0xFFFFFFFF)
-            place = self.line(f"getelementptr i32, ptr %literals, i64 {literals[step.detail]}")
-            return GroupValue(32, True, self.line(f"load i32, ptr {place}, !invariant.load !1"))
+            place = self.place("i32", "%literals", literals[step.detail])
+            return GroupValue(32, True, self.line(f"load i32, {place.typed}, !invariant.load !1"))
         return self.compute(step, inputs)
 
     def _write(self, place: int, value: GroupValue) -> None:
@@ -335,16 +326,13 @@ class _Function(MemoryAccesses):
             self.note, self.noted = self.line("load ptr, ptr %note.at"), 1
             self.do(f"store i32 {block}, ptr {self.note}")
             if self.noting == LINES:
-                past = self.line(f"getelementptr i32, ptr {self.note}, i64 1")
-                self.do(f"store ptr {past}, ptr %note.at")
+                self.do(f"store {self.place('i32', self.note, 1).typed}, ptr %note.at")
         needed = needed_steps(program, block)
         for number in parts:
             self.part(number, needed[number])
-        done = self.line("load i64, ptr %done.at")
-        self.do(f"store i64 {self.line(f'add i64 {done}, {len(parts)}')}, ptr %done.at")
+        self.do(f"store {(self._done() + len(parts)).typed}, ptr %done.at")
         if self.noting and self.noting != LINES:
-            past = self.line(f"getelementptr i32, ptr {self.note}, i64 {self.noted}")
-            self.do(f"store ptr {past}, ptr %note.at")
+            self.do(f"store {self.place('i32', self.note, self.noted).typed}, ptr %note.at")
         tree: Tree | None = None
         if program.branches[parts[-1]]:
             following = self.registers[program.places[program.following]]
@@ -352,8 +340,7 @@ class _Function(MemoryAccesses):
             tree = following.tree
         self.keep()
         if not program.branches[parts[-1]]:
-            label = self._edge(block, parts[-1] + 1)
-            self.do(f"br label %{label}")
+            self.go(self._edge(block, parts[-1] + 1))
             return
         if tree is None:
             raise Unsupported("a branch to a computed address")
@@ -362,12 +349,11 @@ class _Function(MemoryAccesses):
     def _go(self, block: int, tree: Tree) -> None:
         """Continue where a tree of addresses says."""
         if isinstance(tree, int):
-            label = self._edge(block, self._number_at(tree))
-            self.do(f"br label %{label}")
+            self.go(self._edge(block, self._number_at(tree)))
             return
         where, yes, no = tree
         labels = self.new_label("yes"), self.new_label("no")
-        self.do(f"br i1 {where}, label %{labels[0]}, label %{labels[1]}")
+        self.branch(where, *labels)
         for label, each in zip(labels, (yes, no), strict=True):
             self.begin(label)
             self._go(block, each)
@@ -396,12 +382,14 @@ class _Function(MemoryAccesses):
         """Add the way back to a block."""
         self.begin(f"back{target}")
         self.do(f"store i32 {target + 1}, ptr %resume.at")
-        done = self.line("load i64, ptr %done.at")
-        self.leave_where(self.line(f"icmp uge i64 {done}, %limit"), "limited")
+        self.leave_where(self._done() >= self.constant("%limit", 0, "i64"), "limited")
         if self.noting:
-            at = self.line("load ptr, ptr %note.at")
-            self.leave_where(self.line(f"icmp ugt ptr {at}, %note.end"), "full")
-        self.do(f"br label %block{target}")
+            at = self.value("load ptr, ptr %note.at", "ptr")
+            self.leave_where(at > self.constant("%note.end", 0, "ptr"), "full")
+        self.go(f"block{target}")
+
+    def _done(self) -> LaneVector:
+        return self.value("load i64, ptr %done.at", "i64")
 
 
 def translated(program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int) -> str:

@@ -4,14 +4,106 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 
 from pixelflow.simd.lanes.form import FormStep, Op
+from pixelflow.simd.lanes.native.function_text import FunctionText, LaneVector
 from pixelflow.simd.lanes.native.group_program import Unsupported
 
 # Values of native code for groups of lanes, the text of a function as it grows, and what all floats in it have alike.
 #
 # A value is a word or a truth value, the same in all lanes of a group (a scalar) or different in each (a vector).
 # Results of float operations are left unsettled for a while: which NaN comes out is looked at once for many of them.
+
+
+Tree = int | tuple[str, "Tree", "Tree"]
+"""A number that depends on truth values: it, or the name of one with what it is where that is set and where not."""
+
+
+@dataclass(eq=False, slots=True)
+class GroupValue:
+    """A value; ``single`` where it is the same in all lanes of a group."""
+
+    bits: int
+    single: bool
+    word: str | None = None
+    """Its name as a word, truth value or double, once it has one."""
+    constant: int | None = None
+    tree: Tree | None = None
+    """Which numbers it may be, where that is known."""
+    series: tuple[int, ...] | None = None
+    """Its value in each lane, where that is known."""
+    begin: tuple[GroupValue, tuple[int, ...]] | None = None
+    """A scalar, and what is added to it in each lane."""
+    later: Callable[[], str] | None = None
+    """Expression that makes its name."""
+    floating: str | None = None
+    """Its name as a float, once it has one."""
+    unsettled: bool = False
+    """True if a NaN in it may still be another one than it has to be."""
+    summands: tuple[GroupValue, GroupValue, GroupValue] | None = None
+    """Terms of a sum."""
+    spread: LaneVector | None = None
+    """It as a vector, where it is a scalar that was needed as one."""
+
+
+@dataclass(slots=True)
+class FunctionBody(FunctionText):
+    """The text of a function; ``group`` lanes are worked on at once."""
+
+    group: int
+
+    def of(self, element: str, single: bool = False) -> str:
+        """Return the type of an element, or of a vector of a group of them."""
+        return element if single else f"<{self.group} x {element}>"
+
+    def settle(self) -> None:
+        """Make every result of float operations the one that it has to be; the rest is up to the arithmetic."""
+
+    def _size(self, value: GroupValue) -> int:
+        return 0 if value.single else self.group
+
+    def named(self, value: GroupValue) -> LaneVector:
+        """Return a value as a word or truth value."""
+        if value.unsettled:
+            self.settle()
+        if value.word is None:
+            if value.floating is not None:
+                value.word = LaneVector(self, value.floating, self._size(value), "float").viewed("i32").name
+            else:
+                assert value.later is not None, "a value without a name says how it gets one"
+                value.word = value.later()
+        return LaneVector(self, value.word, self._size(value), {1: "i1", 32: "i32", 64: "double"}[value.bits])
+
+    def vector(self, value: GroupValue) -> LaneVector:
+        """Return a value as a vector."""
+        if not value.single:
+            return self.named(value)
+        if value.constant is not None:
+            return self.constant(value.constant, self.group, "i1" if value.bits == 1 else "i32")
+        if value.spread is None:
+            value.spread = self.named(value).spread(self.group)
+        return value.spread
+
+    def bits_of(self, number: LaneVector) -> LaneVector:
+        """Return the bits of a single word as truth values."""
+        return (number.converted("trunc", f"i{self.group}") if self.group < 32 else number).as_bits()
+
+    def alike(self, values: Iterable[GroupValue]) -> list[LaneVector]:
+        """Return values as scalars, where all are, or as vectors."""
+        values = list(values)
+        how = self.named if all(value.single for value in values) else self.vector
+        return [how(value) for value in values]
+
+
+def constant(bits: int, number: int) -> GroupValue:
+    """Return a value that is known."""
+    text = str(number) if bits > 1 else ("true" if number else "false")
+    return GroupValue(bits, True, text, number, tree=number)
+
+
+# Floats of both formats.
 
 
 _OUT_OF_RANGE = 0x80000000
@@ -31,239 +123,34 @@ _CONDITIONS = {
     Op.FLOAT_LESS: "olt",
     Op.DOUBLE_LESS: "olt",
 }
-
-Tree = int | tuple[str, "Tree", "Tree"]
-"""A number that depends on truth values: it, or the name of one with what it is where that is set and where not."""
-
-
-@dataclass(frozen=True, slots=True)
-class FloatType:
-    """A format of IEEE 754 as LLVM names it, and its NaNs."""
-
-    element: str
-    """Its type."""
-    bits: str
-    """The type of integers of its size."""
-    short: str
-    """Its name in those of functions."""
-    quiet: int
-    """The bit that separates quiet NaNs from signalling ones."""
-    indefinite: int
-    """The NaN of an operation that has no answer."""
+_QUIET = 1 << 22
+_NANS = {"float": ("i32", _QUIET, 0xFFC0 << 16), "double": ("i64", 1 << 51, 0xFFF8 << 48)}
+"""For each format the integers of its size, the bit that separates quiet NaNs from signalling ones, and the NaN of an
+operation that has no answer."""
+_QUIET_DOUBLE, _QUIET_FLOAT = 0x7FF8 << 48, 0x7FC0 << 16
+"""Common bits of all quiet NaNs but for their signs, in each format."""
 
 
-FLOAT = FloatType("float", "i32", "f32", 1 << 22, 0xFFC0 << 16)
-DOUBLE = FloatType("double", "i64", "f64", 1 << 51, 0xFFF8 << 48)
+def _operated(op: Op, inputs: Sequence[LaneVector]) -> LaneVector:
+    """Add an operation; which NaN comes out is left open."""
+    first, *others = inputs
+    return first.called("fma", *others) if op in _FUSES else first.step(_OPERATORS[op], *others)
 
 
-@dataclass(eq=False, slots=True)
-class GroupValue:
-    """A value; ``single`` where it is the same in all lanes of a group."""
-
-    bits: int
-    single: bool
-    word: str | None = None
-    """Its name as a word or truth value, once it has one."""
-    constant: int | None = None
-    tree: Tree | None = None
-    """Which numbers it may be, where that is known."""
-    series: tuple[int, ...] | None = None
-    """Its value in each lane, where that is known."""
-    begin: tuple[GroupValue, tuple[int, ...]] | None = None
-    """A scalar, and what is added to it in each lane."""
-    later: Callable[[], str] | None = None
-    """Expression that makes its name."""
-    floating: str | None = None
-    """Its name as a float, once it has one."""
-    unsettled: bool = False
-    """True if a NaN in it may still be another one than it has to be."""
-    summands: tuple[GroupValue, GroupValue, GroupValue] | None = None
-    """Terms of a sum."""
-    spread: str | None = None
-    """Its name as a vector, where it is a scalar that was needed as one."""
+def _with_care(inputs: Sequence[LaneVector], result: LaneVector) -> LaneVector:
+    """Add what makes each NaN in a result what it has to be: the first operand's, quieted, or indefinite."""
+    bits, quiet, indefinite = _NANS[result.element]
+    chosen: LaneVector | int = indefinite
+    for each in reversed(inputs):
+        chosen = each.is_nan().of(each.viewed(bits) | quiet, chosen)
+    return result.is_nan().of(chosen, result.viewed(bits)).viewed(result.element)
 
 
-@dataclass(slots=True)
-class FunctionBody:
-    """The text of a function; ``group`` lanes are worked on at once."""
-
-    group: int
-    lines: list[str] = field(default_factory=list)
-    label: str = "entry"
-    """The block of text that is being written."""
-    count: int = 0
-    declared: dict[str, None] = field(default_factory=dict)
-    """Declarations of functions that are called."""
-
-    # --- text -----------------------------------------------------------------------------------------------
-
-    def name(self, kind: str = "v") -> str:
-        """Return a new name."""
-        self.count += 1
-        return f"%{kind}{self.count}"
-
-    def line(self, text: str) -> str:
-        """Add a line that makes a value; return the value's name."""
-        name = self.name()
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def do(self, text: str) -> None:
-        """Add a line without a value."""
-        self.lines.append(f"  {text}")
-
-    def begin(self, label: str) -> None:
-        """Begin a block of text."""
-        self.lines.append(f"{label}:")
-        self.label = label
-
-    def new_label(self, kind: str) -> str:
-        """Return a label that is not used yet."""
-        self.count += 1
-        return f"{kind}{self.count}"
-
-    def branch(self, condition: str, rare: str, mostly: str) -> None:
-        """End a block of text: go to ``rare`` where the condition holds, which it seldom does."""
-        self.do(f"br i1 {condition}, label %{rare}, label %{mostly}, !prof !0")
-
-    def leave_where(self, condition: str, label: str) -> None:
-        """Go to a label, for good, where a condition holds."""
-        on = self.new_label("on")
-        self.branch(condition, label, on)
-        self.begin(on)
-
-    def call(self, result: str, function: str, arguments: Sequence[str], types: Sequence[str] | None = None) -> str:
-        """Add a call of a function that is declared by this; return the name of what it returns."""
-        kinds = types or [argument.split(" ")[0] if argument[0] != "<" else _vector(argument) for argument in arguments]
-        self.declared[f"declare {result} @{function}({', '.join(kinds)})"] = None
-        return self.line(f"call {result} @{function}({', '.join(arguments)})")
-
-    # --- types ----------------------------------------------------------------------------------------------
-
-    def of(self, element: str, single: bool = False) -> str:
-        """Return the type of an element, or of a vector of a group of them."""
-        return element if single else f"<{self.group} x {element}>"
-
-    def kind(self, value: GroupValue) -> str:
-        """Return the type of a value."""
-        return self.of("i1" if value.bits == 1 else "i32", value.single)
-
-    def splat(self, element: str, number: int | str, single: bool = False) -> str:
-        """Return a constant, in every lane where it is a vector."""
-        if element == "i1":
-            number = "true" if number in (1, -1, "true") else "false"
-        return str(number) if single else f"splat ({element} {number})"
-
-    # --- values ---------------------------------------------------------------------------------------------
-
-    def settle(self) -> None:
-        """Make every result of float operations the one that it has to be; the rest is up to the arithmetic."""
-
-    def named(self, value: GroupValue) -> str:
-        """Return the name of a value, as a word or truth value."""
-        if value.unsettled:
-            self.settle()
-        if value.word is None:
-            if value.floating is not None:
-                value.word = self.line(
-                    f"bitcast {self.of('float', value.single)} {value.floating} to {self.kind(value)}"
-                )
-            else:
-                assert value.later is not None, "a value without a name says how it gets one"
-                value.word = value.later()
-        return value.word
-
-    def vector(self, value: GroupValue) -> str:
-        """Return the name of a value as a vector."""
-        if not value.single:
-            return self.named(value)
-        if value.constant is not None:
-            return self.splat("i1" if value.bits == 1 else "i32", value.constant)
-        if value.spread is None:
-            value.spread = self.broadcast("i1" if value.bits == 1 else "i32", self.named(value))
-        return value.spread
-
-    def broadcast(self, element: str, name: str) -> str:
-        """Return a vector that has a scalar in every lane."""
-        kind = self.of(element)
-        first = self.line(f"insertelement {kind} poison, {element} {name}, i64 0")
-        return self.line(f"shufflevector {kind} {first}, {kind} poison, {self.of('i32')} zeroinitializer")
-
-    def alike(self, values: Iterable[GroupValue]) -> tuple[bool, list[str]]:
-        """Return the names of values as scalars, where all are, or as vectors; and which of the two they are."""
-        values = list(values)
-        if all(value.single for value in values):
-            return True, [self.named(value) for value in values]
-        return False, [self.vector(value) for value in values]
-
-    def mask_number(self, mask: str) -> str:
-        """Return a vector of truth values as a number of as many bits."""
-        return self.line(f"bitcast {self.of('i1')} {mask} to i{self.group}")
-
-    def any_of(self, mask: str) -> str:
-        """Return whether any lane of a vector of truth values is set."""
-        return self.line(f"icmp ne i{self.group} {self.mask_number(mask)}, 0")
-
-
-@dataclass(slots=True)
-class FloatText(FunctionBody):
-    """The body of a function with what is alike for floats of both formats; all of it returns names."""
-
-    def operated(self, of: FloatType, op: Op, single: bool, names: Sequence[str]) -> str:
-        """Add an operation; which NaN comes out is left open."""
-        if op in _FUSES:
-            return self._function(of, "fma", single, names)
-        return self.line(f"{_OPERATORS[op]} {self.of(of.element, single)} {names[0]}, {names[1]}")
-
-    def _function(self, of: FloatType, name: str, single: bool, names: Sequence[str]) -> str:
-        kind, suffix = self.of(of.element, single), of.short if single else f"v{self.group}{of.short}"
-        return self.call(kind, f"llvm.{name}.{suffix}", [f"{kind} {each}" for each in names])
-
-    def with_care(self, of: FloatType, single: bool, names: Sequence[str], result: str) -> str:
-        """Add what makes each NaN in a result what it has to be: the first operand's, quieted, or indefinite."""
-        kind, bits, flags = self.of(of.element, single), self.of(of.bits, single), self.of("i1", single)
-        chosen = self.splat(of.bits, of.indefinite, single)
-        for name in reversed(names):
-            is_nan = self.line(f"fcmp uno {kind} {name}, {name}")
-            words = self.line(f"bitcast {kind} {name} to {bits}")
-            quiet = self.line(f"or {bits} {words}, {self.splat(of.bits, of.quiet, single)}")
-            chosen = self.line(f"select {flags} {is_nan}, {bits} {quiet}, {bits} {chosen}")
-        is_nan = self.line(f"fcmp uno {kind} {result}, {result}")
-        words = self.line(f"bitcast {kind} {result} to {bits}")
-        settled = self.line(f"select {flags} {is_nan}, {bits} {chosen}, {bits} {words}")
-        return self.line(f"bitcast {bits} {settled} to {kind}")
-
-    def compared(self, of: FloatType, op: Op, single: bool, names: Sequence[str]) -> str:
-        """Add a compare, which no NaN meets."""
-        return self.line(f"fcmp {_CONDITIONS[op]} {self.of(of.element, single)} {names[0]}, {names[1]}")
-
-    def from_integer(self, of: FloatType, step: FormStep, number: GroupValue) -> str:
-        """Add the conversion of a word, signed or not."""
-        how, kind = "sitofp" if step.detail else "uitofp", self.of(of.element, number.single)
-        return self.line(f"{how} {self.kind(number)} {self.named(number)} to {kind}")
-
-    def to_integer(self, of: FloatType, step: FormStep, single: bool, name: str) -> str:
-        """Add the conversion to a signed word; a NaN and what is out of range give 0x80000000."""
-        kind, word, flags = self.of(of.element, single), self.of("i32", single), self.of("i1", single)
-        whole = self._function(of, _ROUNDS[step.detail], single, [name])
-        low, past = (self.splat(of.element, edge, single) for edge in ("-2147483648.0", "2147483648.0"))
-        least = self.line(f"fcmp oge {kind} {whole}, {low}")
-        most = self.line(f"fcmp olt {kind} {whole}, {past}")
-        fits = self.line(f"and {flags} {least}, {most}")
-        safe = self.line(f"select {flags} {fits}, {kind} {whole}, {kind} {self.splat(of.element, '0.0', single)}")
-        number = self.line(f"fptosi {kind} {safe} to {word}")
-        none = self.splat("i32", _OUT_OF_RANGE, single)
-        return self.line(f"select {flags} {fits}, {word} {number}, {word} {none}")
-
-
-def constant(bits: int, number: int) -> GroupValue:
-    """Return a value that is known."""
-    text = str(number) if bits > 1 else ("true" if number else "false")
-    return GroupValue(bits, True, text, number, tree=number)
-
-
-def _vector(argument: str) -> str:
-    return argument[: argument.index(">") + 1]
+def _to_integer(step: FormStep, number: LaneVector) -> LaneVector:
+    """Add the conversion to a signed word; a NaN and what is out of range give 0x80000000."""
+    whole = number.called(_ROUNDS[step.detail])
+    fits = whole.compared("oge", "-2147483648.0") & whole.compared("olt", "2147483648.0")
+    return fits.of(fits.of(whole, "0.0").converted("fptosi", "i32"), _OUT_OF_RANGE)
 
 
 # Lowering of steps that compute: integers, floats, masks as numbers, routes.
@@ -280,19 +167,19 @@ _LOGIC = {Op.AND: "and", Op.OR: "or", Op.XOR: "xor"}
 
 @dataclass(eq=False, slots=True)
 class _FloatResult:
-    """A result that is not settled yet: what was done, on which values, with which names."""
+    """A result that is not settled yet: what was done, on which values, as floats."""
 
     value: GroupValue
     op: Op
     inputs: tuple[GroupValue, ...]
-    names: tuple[str, ...]
-    raw: str
+    floats: list[LaneVector]
+    raw: LaneVector
     is_last: bool = True
     """True if no other of these results was made from it."""
 
 
 @dataclass(slots=True)
-class Arithmetic(FloatText):
+class Arithmetic(FunctionBody):
     """The body of a function with what steps compute."""
 
     unsettled: list[_FloatResult] = field(default_factory=list)
@@ -302,18 +189,16 @@ class Arithmetic(FloatText):
         direct = _DIRECT.get(step.op)
         if direct is None:
             raise Unsupported(f"{step.op.name.lower()} on words of 32 bits")
-        return direct(self, step, inputs)
-
-    def result(self, bits: int, single: bool, text: str) -> GroupValue:
-        """Add a line; return its value."""
-        return GroupValue(bits, single, self.line(text))
+        found = direct(self, step, inputs)
+        if isinstance(found, GroupValue):
+            return found
+        return GroupValue(step.bits, not found.size, found.name)
 
     # --- integers -------------------------------------------------------------------------------------------
 
     def _add(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         a, b, carry = inputs
-        single = all(each.single for each in inputs)
-        total = GroupValue(32, single, summands=(a, b, carry))
+        total = GroupValue(32, all(each.single for each in inputs), summands=(a, b, carry))
         if carry.constant == 0 and (a.single or b.single):
             base, steps = (a, b) if a.single else (b, a)
             if steps.series is not None:
@@ -325,168 +210,125 @@ class Arithmetic(FloatText):
 
     def _sum(self, total: GroupValue) -> str:
         assert total.summands is not None, "a sum has summands"
-        a, b, carry = total.summands
-        kind = self.kind(total)
-        x, y = (self.named(each) if total.single else self.vector(each) for each in (a, b))
-        name = self.line(f"add {kind} {x}, {y}")
-        if carry.constant == 0:
-            return name
-        if carry.constant == 1:
-            return self.line(f"add {kind} {name}, {self.splat('i32', 1, total.single)}")
-        into = self.named(carry) if total.single else self.vector(carry)
-        bit = self.line(f"zext {self.of('i1', total.single)} {into} to {kind}")
-        return self.line(f"add {kind} {name}, {bit}")
+        a, b, into = self.alike(total.summands)
+        known = total.summands[2].constant
+        if known == 0:
+            return (a + b).name
+        return (a + b + (into.converted("zext", "i32") if known is None else 1)).name
 
-    def _carry(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
+    def _carry(self, _: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
         (total,) = inputs
         assert total.summands is not None, "a carry is that of a sum"
-        a, b, carry = total.summands
-        single, kind = total.single, self.kind(total)
-        result, x = self.named(total), self.named(a) if total.single else self.vector(a)
-        if carry.constant is not None:
-            return self.result(1, single, f"icmp {'ule' if carry.constant else 'ult'} {kind} {result}, {x}")
-        y = self.named(b) if single else self.vector(b)
-        first = self.line(f"add {kind} {x}, {y}")
-        over = self.line(f"icmp ult {kind} {first}, {x}")
-        again = self.line(f"icmp ult {kind} {result}, {first}")
-        return self.result(1, single, f"or {self.of('i1', single)} {over}, {again}")
+        result = self.named(total)
+        a, b, _into = self.alike(total.summands)
+        known = total.summands[2].constant
+        if known is not None:
+            return result.compared("ule" if known else "ult", a)
+        first = a + b
+        return (first < a) | (result < first)
 
-    def _logic(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, (a, b) = self.alike(inputs)
-        kind = self.of("i1" if step.bits == 1 else "i32", single)
-        return self.result(step.bits, single, f"{_LOGIC[step.op]} {kind} {a}, {b}")
+    def _logic(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        a, b = self.alike(inputs)
+        return a.step(_LOGIC[step.op], b)
 
-    def _not(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        (a,) = inputs
-        ones = self.splat("i1" if step.bits == 1 else "i32", -1 if step.bits > 1 else "true", a.single)
-        return self.result(step.bits, a.single, f"xor {self.kind(a)} {self.named(a)}, {ones}")
+    def _not(self, _: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        return ~self.named(inputs[0])
 
-    def _shift_one(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, (a, into) = self.alike(inputs)
-        kind, one, top = self.of("i32", single), self.splat("i32", 1, single), self.splat("i32", 31, single)
-        bit = self.line(f"zext {self.of('i1', single)} {into} to {kind}")
-        if step.op is Op.UP:
-            return self.result(32, single, f"or {kind} {self.line(f'shl {kind} {a}, {one}')}, {bit}")
-        moved = self.line(f"shl {kind} {bit}, {top}")
-        return self.result(32, single, f"or {kind} {self.line(f'lshr {kind} {a}, {one}')}, {moved}")
+    def _shift_one(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        a, into = self.alike(inputs)
+        bit = into.converted("zext", "i32")
+        return a << 1 | bit if step.op is Op.UP else bit << 31 | a >> 1
 
-    def _end_bit(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        (a,) = inputs
-        if step.op is Op.TOP:
-            zero = self.splat("i32", 0, a.single)
-            return self.result(1, a.single, f"icmp slt {self.kind(a)} {self.named(a)}, {zero}")
-        return self.result(1, a.single, f"trunc {self.kind(a)} {self.named(a)} to {self.of('i1', a.single)}")
+    def _end_bit(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        a = self.named(inputs[0])
+        return a.negative() if step.op is Op.TOP else a.converted("trunc", "i1")
 
-    def _compare(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, (a, b) = self.alike(inputs)
-        how = "eq" if step.op is Op.EQUAL else ("slt" if step.detail else "ult")
-        return self.result(1, single, f"icmp {how} {self.of('i32', single)} {a}, {b}")
+    def _compare(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        a, b = self.alike(inputs)
+        return a.compared("eq" if step.op is Op.EQUAL else "slt" if step.detail else "ult", b)
 
-    def _multiply(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, (a, b) = self.alike(inputs)
-        kind, wide = self.of("i32", single), self.of("i64", single)
+    def _multiply(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        a, b = self.alike(inputs)
         if step.op is Op.MULTIPLY:
-            return self.result(32, single, f"mul {kind} {a}, {b}")
-        a, b = (self.line(f"{'sext' if step.detail else 'zext'} {kind} {each} to {wide}") for each in (a, b))
-        product = self.line(f"mul {wide} {a}, {b}")
-        high = self.line(f"lshr {wide} {product}, {self.splat('i64', 32, single)}")
-        return self.result(32, single, f"trunc {wide} {high} to {kind}")
+            return a * b
+        a, b = (each.converted("sext" if step.detail else "zext", "i64") for each in (a, b))
+        return (a * b >> 32).converted("trunc", "i32")
 
-    def _shift(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        by = inputs[1].constant
-        single, (a, b) = self.alike(inputs)
-        kind = self.of("i32", single)
+    def _shift(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        known = inputs[1].constant
+        a, by = self.alike(inputs)
         how = "shl" if step.op is Op.SHIFT_UP else ("ashr" if step.detail else "lshr")
-        if by is not None and by < 32:
-            return self.result(32, single, f"{how} {kind} {a}, {b}")
-        most = self.splat("i32", 31, single)
-        within = self.line(f"icmp ult {kind} {b}, {self.splat('i32', 32, single)}")
-        flags = self.of("i1", single)
-        if how == "ashr":
-            least = self.line(f"select {flags} {within}, {kind} {b}, {kind} {most}")
-            return self.result(32, single, f"ashr {kind} {a}, {least}")
-        low = self.line(f"and {kind} {b}, {most}")
-        moved = self.line(f"{how} {kind} {a}, {low}")
-        return self.result(
-            32, single, f"select {flags} {within}, {kind} {moved}, {kind} {self.splat('i32', 0, single)}"
-        )
+        if known is not None and known < 32:
+            return a.step(how, by)
+        within = by < 32
+        return a.step(how, within.of(by, 31)) if how == "ashr" else within.of(a.step(how, by & 31), 0)
 
     # --- masks, routes --------------------------------------------------------------------------------------
 
-    def _select(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
+    def _select(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         where, a, b = inputs
-        single, (condition, x, y) = self.alike(inputs)
-        kind = self.of("i1" if step.bits == 1 else "i32", single)
         if where.constant is not None:
             return a if where.constant else b
-        flags = self.of("i1", single)
-        chosen = self.result(step.bits, single, f"select {flags} {condition}, {kind} {x}, {kind} {y}")
-        if single and a.tree is not None and b.tree is not None:
-            tree: Tree = (condition, a.tree, b.tree)
-            chosen.tree = tree
-        return chosen
+        condition, x, y = self.alike(inputs)
+        chosen = condition.of(x, y)
+        tree: Tree | None = None
+        if not chosen.size and a.tree is not None and b.tree is not None:
+            tree = condition.name, a.tree, b.tree
+        return GroupValue(a.bits, not chosen.size, chosen.name, tree=tree)
 
-    def _spread(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        (number,) = inputs
-        if number.single:
-            bits = self.named(number)
-            if self.group < 32:
-                bits = self.line(f"trunc i32 {bits} to i{self.group}")
-            return self.result(1, False, f"bitcast i{self.group} {bits} to {self.of('i1')}")
-        kind = self.of("i32")
-        moved = self.line(f"lshr {kind} {self.named(number)}, {self.lanes('i32', range(self.group))}")
-        return self.result(1, False, f"trunc {kind} {moved} to {self.of('i1')}")
+    def _spread(self, _: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        number = self.named(inputs[0])
+        if number.size:
+            return (number >> self.constants("i32", range(self.group))).converted("trunc", "i1")
+        return self.bits_of(number)
 
-    def _collect(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        bits = self.mask_number(self.vector(inputs[0]))
-        return GroupValue(32, True, bits if self.group == 32 else self.line(f"zext i{self.group} {bits} to i32"))
+    def _collect(self, _: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        bits = self.vector(inputs[0]).as_number()
+        return bits if self.group == 32 else bits.converted("zext", "i32")
 
-    def _rank(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        number = self.vector(self._collect(step, inputs))
-        kind, before = self.of("i32"), self.lanes("i32", [(1 << lane) - 1 for lane in range(self.group)])
-        below = self.line(f"and {kind} {number}, {before}")
-        return GroupValue(32, False, self.call(kind, f"llvm.ctpop.v{self.group}i32", [f"{kind} {below}"]))
-
-    def lanes(self, element: str, values: Sequence[int] | range) -> str:
-        """Return a constant vector."""
-        return "<" + ", ".join(f"{element} {value}" for value in values) + ">"
+    def _rank(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        number = self._collect(step, inputs).spread(self.group)
+        return (number & self.constants("i32", [(1 << lane) - 1 for lane in range(self.group)])).called("ctpop")
 
     def _series(self, step: FormStep, _: Sequence[GroupValue]) -> GroupValue:
-        return GroupValue(32, False, self.lanes("i32", step.lanes), series=step.lanes)
+        return GroupValue(32, False, self.constants("i32", step.lanes).name, series=step.lanes)
 
-    def _pattern(self, step: FormStep, _: Sequence[GroupValue]) -> GroupValue:
-        return GroupValue(1, False, self.lanes("i1", step.lanes))
+    def _pattern(self, step: FormStep, _: Sequence[GroupValue]) -> LaneVector:
+        return self.constants("i1", step.lanes)
 
-    def _route(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
+    def _route(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue | LaneVector:
         (value,) = inputs
-        if value.single:
-            return value
-        kind, sources = self.kind(value), self.lanes("i32", step.lanes)
-        text = f"shufflevector {kind} {self.named(value)}, {kind} poison, {self.of('i32')} {sources}"
-        return self.result(value.bits, False, text)
+        return value if value.single else self.named(value).shuffled(None, step.lanes)
 
     # --- floats ---------------------------------------------------------------------------------------------
 
-    def float_name(self, value: GroupValue, single: bool) -> str:
-        """Return the name of a value as a float, settled or not."""
-        if value.single and not single:
-            return self.line(f"bitcast {self.of('i32')} {self.vector(value)} to {self.of('float')}")
-        if value.floating is None:
-            kind = self.of("float", single)
-            value.floating = self.line(f"bitcast {self.kind(value)} {self.named(value)} to {kind}")
-        return value.floating
+    def _floats(self, inputs: Sequence[GroupValue]) -> list[LaneVector]:
+        """Return values as floats, settled or not: as scalars, where all are, or as vectors."""
+        found = []
+        single = all(each.single for each in inputs)
+        for value in inputs:
+            if value.single and not single:
+                found.append(self.vector(value).viewed("float"))
+                continue
+            if value.floating is None:
+                value.floating = self.named(value).viewed("float").name
+            found.append(LaneVector(self, value.floating, self._size(value), "float"))
+        return found
+
+    def _settled_floats(self, inputs: Sequence[GroupValue]) -> list[LaneVector]:
+        self.alike(inputs)
+        return self._floats(inputs)
 
     def _float(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single = all(each.single for each in inputs)
-        if not single and any(each.single and each.unsettled for each in inputs):
+        if not all(each.single for each in inputs) and any(each.single and each.unsettled for each in inputs):
             self.settle()
-        names = tuple(self.float_name(each, single) for each in inputs)
+        floats = self._floats(inputs)
         for earlier in self.unsettled:
             if earlier.value in inputs:
                 earlier.is_last = False
-        raw = self.operated(FLOAT, step.op, single, names)
-        value = GroupValue(32, single, floating=raw, unsettled=True)
-        self.unsettled.append(_FloatResult(value, step.op, tuple(inputs), names, raw))
+        raw = _operated(step.op, floats)
+        value = GroupValue(32, not raw.size, floating=raw.name, unsettled=True)
+        self.unsettled.append(_FloatResult(value, step.op, tuple(inputs), floats, raw))
         return value
 
     def settle(self) -> None:
@@ -495,87 +337,117 @@ class Arithmetic(FloatText):
         results, self.unsettled = self.unsettled, []
         rare, on = self.new_label("nan"), self.new_label("settled")
         before = self.label
-        self.branch(self._any_nan([each for each in results if each.is_last]), rare, on)
+        self.branch(self._any_nan([each for each in results if each.is_last]).name, rare, on, seldom=True)
         self.begin(rare)
-        careful: dict[GroupValue, str] = {}
+        careful: dict[GroupValue, LaneVector] = {}
         for each in results:
-            names = [careful.get(value, name) for value, name in zip(each.inputs, each.names, strict=True)]
-            again = self.operated(FLOAT, each.op, each.value.single, names)
-            careful[each.value] = self.with_care(FLOAT, each.value.single, names, again)
-        self.do(f"br label %{on}")
+            floats = [careful.get(value, found) for value, found in zip(each.inputs, each.floats, strict=True)]
+            careful[each.value] = _with_care(floats, _operated(each.op, floats))
+        self.go(on)
         self.begin(on)
         for each in results:
-            kind = self.of("float", each.value.single)
-            each.value.floating = self.line(f"phi {kind} [{each.raw}, %{before}], [{careful[each.value]}, %{rare}]")
+            each.value.floating = self.joined(each.raw, before, careful[each.value], rare).name
             each.value.unsettled = False
 
-    def _any_nan(self, results: Sequence[_FloatResult]) -> str:
+    def _any_nan(self, results: Sequence[_FloatResult]) -> LaneVector:
         """Return whether any of these results is a NaN in any lane."""
-        found = ""
+        found: list[LaneVector] = []
         for single in (False, True):
-            names = [each.raw for each in results if each.value.single is single]
-            kind, flags = self.of("float", single), self.of("i1", single)
-            joined = ""
-            for a, b in zip(names[::2], [*names[1::2], *names[-1:]], strict=False):
-                either = self.line(f"fcmp uno {kind} {a}, {b}")
-                joined = self.line(f"or {flags} {joined}, {either}") if joined else either
-            if joined:
-                here = joined if single else self.any_of(joined)
-                found = self.line(f"or i1 {found}, {here}") if found else here
-        return found
+            raws = [each.raw for each in results if each.value.single is single]
+            pairs = [a.compared("uno", b) for a, b in zip(raws[::2], [*raws[1::2], *raws[-1:]], strict=False)]
+            if pairs:
+                found.append(reduce(or_, pairs).anywhere())
+        return reduce(or_, found)
 
-    def _settled_floats(self, inputs: Sequence[GroupValue]) -> tuple[bool, list[str]]:
-        single, _ = self.alike(inputs)
-        return single, [self.float_name(each, single) for each in inputs]
-
-    def _float_compare(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, names = self._settled_floats(inputs)
-        return GroupValue(1, single, self.compared(FLOAT, step.op, single, names))
+    def _float_compare(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        a, b = self._settled_floats(inputs)
+        return a.compared(_CONDITIONS[step.op], b)
 
     # --- conversions ----------------------------------------------------------------------------------------
 
+    def _from_integer(self, step: FormStep, inputs: Sequence[GroupValue], element: str) -> LaneVector:
+        return self.named(inputs[0]).converted("sitofp" if step.detail else "uitofp", element)
+
     def _to_float(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        (a,) = inputs
-        return GroupValue(32, a.single, floating=self.from_integer(FLOAT, step, a))
+        found = self._from_integer(step, inputs, "float")
+        return GroupValue(32, not found.size, floating=found.name)
 
-    def _to_integer(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, (name,) = self._settled_floats(inputs)
-        return GroupValue(32, single, self.to_integer(FLOAT, step, single, name))
+    def _to_integer(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        return _to_integer(step, *self._settled_floats(inputs))
 
-    def _half_to_float(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
+    def _half_to_float(self, _: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
         """Exponent and fraction moved up, times 2^112, which is exact; infinities and NaNs apart."""
-        (a,) = inputs
-        single = a.single
-        kind, word, flags = self.of("float", single), self.of("i32", single), self.of("i1", single)
-
-        def both(name: str, bits: int) -> str:
-            return self.line(f"and {word} {name}, {self.splat('i32', bits, single)}")
-
-        def either(name: str, other: str) -> str:
-            return self.line(f"or {word} {name}, {other}")
-
-        def up(name: str, by: int) -> str:
-            return self.line(f"shl {word} {name}, {self.splat('i32', by, single)}")
-
-        half = self.named(a)
-        sign, rest = up(both(half, 0x8000), 16), both(half, 0x7FFF)
-        moved = up(rest, 13)
-        scaled = self.line(f"bitcast {word} {moved} to {kind}")
-        scaled = self.line(f"fmul {kind} {scaled}, {self.splat('float', '0x46F0000000000000', single)}")
-        finite = self.line(f"bitcast {kind} {scaled} to {word}")
-        special = either(moved, self.splat("i32", 0x7F800000, single))
-        is_nan = self.line(f"icmp ugt {word} {rest}, {self.splat('i32', 0x7C00, single)}")
-        quiet = either(special, self.splat("i32", FLOAT.quiet, single))
-        special = self.line(f"select {flags} {is_nan}, {word} {quiet}, {word} {special}")
-        is_special = self.line(f"icmp uge {word} {rest}, {self.splat('i32', 0x7C00, single)}")
-        size = self.line(f"select {flags} {is_special}, {word} {special}, {word} {finite}")
-        return GroupValue(32, single, either(size, sign))
+        half = self.named(inputs[0])
+        sign, rest = (half & 0x8000) << 16, half & 0x7FFF
+        moved = rest << 13
+        finite = moved.viewed("float").step("fmul", "0x46F0000000000000").viewed("i32")
+        special = moved | 0x7F800000
+        special = (rest > 0x7C00).of(special | _QUIET, special)
+        return (rest >= 0x7C00).of(special, finite) | sign
 
     def _constant(self, step: FormStep, _: Sequence[GroupValue]) -> GroupValue:
         return constant(step.bits, step.detail)
 
+    # --- doubles: a low and a high word, named as one value; settled at once ---------------------------------
 
-_Lowering = Callable[[Arithmetic, FormStep, Sequence[GroupValue]], GroupValue]
+    def _doubles(self, inputs: Sequence[GroupValue]) -> list[LaneVector]:
+        """Return low and high words, in turn, as doubles: as scalars, where all are, or as vectors."""
+        words = self.alike(inputs)
+        return [self._double(low, high) for low, high in zip(words[::2], words[1::2], strict=True)]
+
+    def _double(self, low: LaneVector, high: LaneVector) -> LaneVector:
+        if not low.size:
+            return (high.converted("zext", "i64") << 32 | low.converted("zext", "i64")).viewed("double")
+        order = [lane + side for lane in range(self.group) for side in (0, self.group)]
+        return low.shuffled(high, order).viewed("double")
+
+    def _cut(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        value = self.named(inputs[0])
+        if not value.size:
+            return (value.viewed("i64") >> 32 * step.detail).converted("trunc", "i32")
+        return value.viewed("i32").shuffled(None, range(step.detail, 2 * self.group, 2))
+
+    def _arithmetic(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        doubles = self._doubles(inputs)
+        raw = _operated(step.op, doubles)
+        is_nan = raw.is_nan()
+        rare, on, before = self.new_label("nan"), self.new_label("settled"), self.label
+        self.branch(is_nan.anywhere().name, rare, on, seldom=True)
+        self.begin(rare)
+        careful = _with_care(doubles, raw)
+        self.go(on)
+        self.begin(on)
+        return self.joined(raw, before, careful, rare)
+
+    def _double_compare(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        a, b = self._doubles(inputs)
+        return a.compared(_CONDITIONS[step.op], b)
+
+    def _to_double(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        return self._from_integer(step, inputs, "double")
+
+    def _double_to_integer(self, step: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        return _to_integer(step, *self._doubles(inputs))
+
+    def _float_to_double(self, _: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        words = self.named(inputs[0])
+        number = words.viewed("float")
+        is_nan = number.is_nan()
+        longer = number.converted("fpext", "double")
+        bits = words.converted("zext", "i64")
+        sign, fraction = ((bits & mask) << by for mask, by in ((0x80000000, 32), (0x7FFFFF, 29)))
+        return is_nan.of(sign | fraction | _QUIET_DOUBLE, longer.viewed("i64")).viewed("double")
+
+    def _double_to_float(self, _: FormStep, inputs: Sequence[GroupValue]) -> LaneVector:
+        (a,) = self._doubles(inputs)
+        is_nan = a.is_nan()
+        shorter = a.converted("fptrunc", "float")
+        bits = a.viewed("i64")
+        sign, fraction = (bits >> by & mask for by, mask in ((32, 0x80000000), (29, 0x3FFFFF)))
+        return is_nan.of((sign | fraction).converted("trunc", "i32") | _QUIET_FLOAT, shorter.viewed("i32"))
+
+
+_Lowering = Callable[[Arithmetic, FormStep, Sequence[GroupValue]], GroupValue | LaneVector]
 
 _DIRECT: dict[Op, _Lowering] = {
     Op.CONSTANT: Arithmetic._constant,
@@ -600,134 +472,12 @@ _DIRECT: dict[Op, _Lowering] = {
     Op.TO_FLOAT: Arithmetic._to_float,
     Op.TO_INTEGER: Arithmetic._to_integer,
     Op.HALF_TO_FLOAT: Arithmetic._half_to_float,
-}
-"""Lowering of a step."""
-
-
-# Lowering of steps that compute with doubles, each of which is a low and a high word.
-#
-# A value of 64 bits is named as a double; what is made of it are its words. Each result is settled at once: where it is
-# a NaN, it is computed again with care.
-
-
-_QUIET_DOUBLE, _QUIET_FLOAT = 0x7FF8 << 48, 0x7FC0 << 16
-"""Common bits of all quiet NaNs but for their signs, in each format."""
-
-
-@dataclass(slots=True)
-class DoubleArithmetic(Arithmetic):
-    """The body of a function with what steps compute, doubles included."""
-
-    def compute(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        direct = _DOUBLES.get(step.op)
-        return Arithmetic.compute(self, step, inputs) if direct is None else direct(self, step, inputs)
-
-    # --- pairs of words -------------------------------------------------------------------------------------
-
-    def _doubles(self, inputs: Sequence[GroupValue]) -> tuple[bool, list[str]]:
-        """Return the names of low and high words, in turn, as doubles; and whether they are scalars."""
-        single, words = self.alike(inputs)
-        return single, [self._double(low, high, single) for low, high in zip(words[::2], words[1::2], strict=True)]
-
-    def _double(self, low: str, high: str, single: bool) -> str:
-        if single:
-            wide = self.line(f"shl i64 {self.line(f'zext i32 {high} to i64')}, 32")
-            return self.line(f"bitcast i64 {self.line(f'or i64 {wide}, {self._wide(low)}')} to double")
-        kind, both = self.of("i32"), f"<{2 * self.group} x i32>"
-        sources = ", ".join(f"i32 {lane}, i32 {self.group + lane}" for lane in range(self.group))
-        mixed = self.line(f"shufflevector {kind} {low}, {kind} {high}, {both} <{sources}>")
-        return self.line(f"bitcast {both} {mixed} to {self.of('double')}")
-
-    def _wide(self, word: str) -> str:
-        return self.line(f"zext i32 {word} to i64")
-
-    def _cut(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        (value,) = inputs
-        if value.single:
-            bits = self.line(f"bitcast double {value.word} to i64")
-            return self.result(32, True, f"trunc i64 {self.line(f'lshr i64 {bits}, {32 * step.detail}')} to i32")
-        both = f"<{2 * self.group} x i32>"
-        words = self.line(f"bitcast {self.of('double')} {value.word} to {both}")
-        sources = self.lanes("i32", range(step.detail, 2 * self.group, 2))
-        return self.result(32, False, f"shufflevector {both} {words}, {both} poison, {self.of('i32')} {sources}")
-
-    # --- arithmetic -----------------------------------------------------------------------------------------
-
-    def _arithmetic(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, names = self._doubles(inputs)
-        kind = self.of("double", single)
-        raw = self.operated(DOUBLE, step.op, single, names)
-        is_nan = self.line(f"fcmp uno {kind} {raw}, {raw}")
-        rare, on, before = self.new_label("nan"), self.new_label("settled"), self.label
-        self.branch(is_nan if single else self.any_of(is_nan), rare, on)
-        self.begin(rare)
-        careful = self.with_care(DOUBLE, single, names, raw)
-        self.do(f"br label %{on}")
-        self.begin(on)
-        return self.result(64, single, f"phi {kind} [{raw}, %{before}], [{careful}, %{rare}]")
-
-    def _double_compare(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, names = self._doubles(inputs)
-        return GroupValue(1, single, self.compared(DOUBLE, step.op, single, names))
-
-    # --- conversions ----------------------------------------------------------------------------------------
-
-    def _to_double(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        (a,) = inputs
-        return GroupValue(64, a.single, self.from_integer(DOUBLE, step, a))
-
-    def _double_to_integer(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, (name,) = self._doubles(inputs)
-        return GroupValue(32, single, self.to_integer(DOUBLE, step, single, name))
-
-    def _float_to_double(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        (a,) = inputs
-        single = a.single
-        kind, wide, flags = self.of("double", single), self.of("i64", single), self.of("i1", single)
-        words = self.named(a)
-        number = self.line(f"bitcast {self.kind(a)} {words} to {self.of('float', single)}")
-        is_nan = self.line(f"fcmp uno {self.of('float', single)} {number}, {number}")
-        longer = self.line(f"fpext {self.of('float', single)} {number} to {kind}")
-        bits = self.line(f"zext {self.kind(a)} {words} to {wide}")
-        sign, fraction = (
-            self.line(f"shl {wide} {self._kept(bits, mask, single)}, {self.splat('i64', by, single)}")
-            for mask, by in ((0x80000000, 32), (0x7FFFFF, 29))
-        )
-        quiet = self.line(
-            f"or {wide} {self.line(f'or {wide} {sign}, {fraction}')}, {self.splat('i64', _QUIET_DOUBLE, single)}"
-        )
-        plain = self.line(f"bitcast {kind} {longer} to {wide}")
-        settled = self.line(f"select {flags} {is_nan}, {wide} {quiet}, {wide} {plain}")
-        return self.result(64, single, f"bitcast {wide} {settled} to {kind}")
-
-    def _kept(self, bits: str, mask: int, single: bool) -> str:
-        return self.line(f"and {self.of('i64', single)} {bits}, {self.splat('i64', mask, single)}")
-
-    def _double_to_float(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
-        single, (a,) = self._doubles(inputs)
-        kind, wide, word = self.of("double", single), self.of("i64", single), self.of("i32", single)
-        is_nan = self.line(f"fcmp uno {kind} {a}, {a}")
-        shorter = self.line(f"fptrunc {kind} {a} to {self.of('float', single)}")
-        bits = self.line(f"bitcast {kind} {a} to {wide}")
-        sign, fraction = (
-            self._kept(self.line(f"lshr {wide} {bits}, {self.splat('i64', by, single)}"), mask, single)
-            for by, mask in ((32, 0x80000000), (29, 0x3FFFFF))
-        )
-        both = self.line(f"trunc {wide} {self.line(f'or {wide} {sign}, {fraction}')} to {word}")
-        quiet = self.line(f"or {word} {both}, {self.splat('i32', _QUIET_FLOAT, single)}")
-        plain = self.line(f"bitcast {self.of('float', single)} {shorter} to {word}")
-        return self.result(32, single, f"select {self.of('i1', single)} {is_nan}, {word} {quiet}, {word} {plain}")
-
-
-_DoubleLowering = Callable[[DoubleArithmetic, FormStep, Sequence[GroupValue]], GroupValue]
-
-_DOUBLES: dict[Op, _DoubleLowering] = {
-    Op.CUT: DoubleArithmetic._cut,
-    **dict.fromkeys((Op.DOUBLE_ADD, Op.DOUBLE_MULTIPLY, Op.DOUBLE_FUSE), DoubleArithmetic._arithmetic),
-    **dict.fromkeys((Op.DOUBLE_EQUAL, Op.DOUBLE_LESS), DoubleArithmetic._double_compare),
-    Op.TO_DOUBLE: DoubleArithmetic._to_double,
-    Op.DOUBLE_TO_INTEGER: DoubleArithmetic._double_to_integer,
-    Op.FLOAT_TO_DOUBLE: DoubleArithmetic._float_to_double,
-    Op.DOUBLE_TO_FLOAT: DoubleArithmetic._double_to_float,
+    Op.CUT: Arithmetic._cut,
+    **dict.fromkeys((Op.DOUBLE_ADD, Op.DOUBLE_MULTIPLY, Op.DOUBLE_FUSE), Arithmetic._arithmetic),
+    **dict.fromkeys((Op.DOUBLE_EQUAL, Op.DOUBLE_LESS), Arithmetic._double_compare),
+    Op.TO_DOUBLE: Arithmetic._to_double,
+    Op.DOUBLE_TO_INTEGER: Arithmetic._double_to_integer,
+    Op.FLOAT_TO_DOUBLE: Arithmetic._float_to_double,
+    Op.DOUBLE_TO_FLOAT: Arithmetic._double_to_float,
 }
 """Lowering of a step."""
