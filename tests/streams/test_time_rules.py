@@ -296,7 +296,7 @@ RULES = {
         "tasic.port_bytes_per_cycle=3": 3 + 13 + 11 + 63 * 12 + 128 * 11 + 1},
     ),
     "the last base of a few": Rule(
-        f"{ONE_PE}ENOT\n{WRITE}TAS_MemWrBase4 3", 4 + 6_416 - 32, "255 PEs: 63 groups of four, one of three; a round less",
+        f"{ONE_PE}ENOT\n{WRITE}TAS_MemWrBase4 3", 4 + 6_416 - 32, "63 groups of four, one of three: a round less",
         {"tasic.port_bytes_per_cycle=4": 4 + 3 + 10 + 191 * 11 + 1},
     ),
     "write of held data": Rule(
