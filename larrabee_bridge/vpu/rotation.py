@@ -360,7 +360,11 @@ def turns_may_pair(m: Longs, t: int, last: int, cycle: int) -> int:
 
 
 def turns_when(m: Longs, words: Words, t: int, cycle: int) -> int:
-    """Return the first cycle in which a thread may issue, NEVER if it waits for other threads."""
+    """Return the first cycle in which a thread may issue, NEVER if it waits for other threads.
+
+    It is the next cycle at the latest where the thread takes a quad, since another one may wait for its place.
+    """
+    soon = NEVER
     if m[t + T_STATE] == BETWEEN:
         stretch = m[t + T_STRETCH]
         if m[stretch + S_PHASE] > m[PHASE]:
@@ -376,6 +380,7 @@ def turns_when(m: Longs, words: Words, t: int, cycle: int) -> int:
             if m[m[DEALT] + worker] <= m[m[TAKEN] + worker]:
                 return NEVER
             m[m[TAKEN] + worker] += 1
+            soon = cycle + 1
         else:
             worker = m[m[DEALS] + m[DEALT_ALL]]
             if m[m[DEALT] + worker] - m[m[TAKEN] + worker] >= m[CAPACITY]:
@@ -383,7 +388,7 @@ def turns_when(m: Longs, words: Words, t: int, cycle: int) -> int:
         m[t + T_STATE] = RUNS
         m[t + T_FREE] = max(m[t + T_FREE], cycle)
         turns_look(m, t, cycle)
-    return max(max(m[t + T_FREE], m[t + T_READY]), m[t + T_FETCH])
+    return min(max(max(m[t + T_FREE], m[t + T_READY]), m[t + T_FETCH]), soon)
 
 
 def turns_count(m: Longs, words: Words) -> int:

@@ -5,6 +5,8 @@
 names the rules whose cycles differ, and returns 1 then. Caches are off unless a row sets them. "@16" is the cycle in
 which an instruction issues; without another reason an instruction issues a cycle after the previous one. A program's
 last instruction, halt, issues with the one before it. A line of the L2 slice takes 15 cycles, one of memory 310.
+
+The second table has frames that cores share.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from larrabee_bridge.pipeline.back_end_programs import Attributes, plane_words
+from larrabee_bridge.pipeline.schedule import FrameWork, ScheduleConfig, schedule
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
-from larrabee_bridge.vpu.core_image import CoreImage, WorkTables, take_turns
+from larrabee_bridge.vpu.core_image import FREE, Queues, Requests, SharedCore, WorkRecord, take_turns
+from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import VectorProgram, assemble_vector
 from larrabee_bridge.vpu.vector_unit import VectorUnit
@@ -67,12 +71,66 @@ class Rule:
 
     def measured(self, *, native: bool = False) -> int:
         """Return the cycles of a core whose threads take turns."""
+        return self.core(native=native).cycles
+
+    def core(self, *, native: bool = False) -> SharedCore:
+        """Return the account of that core."""
         if self.triangles:
             return self._of_planes(CoreConfig(**self.config), native)
-        program = assemble_vector(self.source.replace("; ", "\n") + "\n")
-        config = CoreConfig(**self.config)
+        program, config = self._program(), CoreConfig(**self.config)
         if self.quads:
             return self._with_queue(program, config, native)
+        note = self._note(program)
+        if not (self.requests or self.phases or self.works > 1):
+            return take_turns(program, note, config, native=native)
+        record = WorkRecord(config, unit=self.unit)
+        record.resident |= {*self.kept}
+        whole = int(note.starts[-1])
+        for work in range(self.works):
+            for thread, phases in enumerate(self.phases or [[FREE]] * len(self.requests) or [[FREE]]):
+                for order, phase in enumerate(phases):
+                    self._add(record, program, note, (work, thread, order, phase), (0, whole))
+        if self.requests:
+            for thread in range(len(self.requests)):
+                self._add(record, program, note, (0, thread, 1, FREE), (0, whole), wait=thread)
+            busy, misses, line = np.array([(*each, -1)[:3] for each in self.requests]).T
+            record.requests(Requests(0 * busy, busy, misses, line, np.arange(len(busy))))
+        record.words(note)
+        return record.count(native=native)[self.works - 1]
+
+    def _add(
+        self,
+        record: WorkRecord,
+        program: VectorProgram,
+        note: RunNote,
+        place: tuple[int, int, int, int],
+        words: tuple[int, int],
+        wait: int = -1,
+    ) -> None:
+        """Add a stretch, whose place is its work, thread, order and phase; with requests it asks, or waits."""
+        number = record.program(program)
+        work, thread, order = (np.array([each]) for each in place[:3])
+        cuts = (np.zeros(1, np.int64), *(np.array([each]) for each in words))
+        ask = place[1] if self.requests and wait < 0 else -1
+        ranges = record.ranges(number, np.zeros((1, 0, at.RANGE), np.int64), 0)
+        record.add(number, note, work, thread, order, ranges, phase=place[3], cuts=cuts, ask=ask, wait=wait)
+
+    def alone(self) -> int | None:
+        """Return the cycles by the account of a thread alone; None where threads, a unit or a miss can make it wait.
+
+        Every prediction of that account is right, and two instructions of a cycle may both touch memory.
+        """
+        if self.threads > 1 or self.requests or self.phases or self.quads or self.triangles or "caches" in self.config:
+            return None
+        program = self._program()
+        core = Core(program, 1, CoreConfig(**self.config))
+        core(self._note(program))
+        return int(core.cycles[0])
+
+    def _program(self) -> VectorProgram:
+        return assemble_vector(self.source.replace("; ", "\n") + "\n")
+
+    def _note(self, program: VectorProgram) -> RunNote:
         memory = ByteMemory(MEMORY)
         unit = VectorUnit(program, self.threads, memory)
         unit.set_scalar(15, np.arange(self.threads))
@@ -81,67 +139,66 @@ class Rule:
             memory.data[:, address : address + 4] = np.frombuffer(int(word).to_bytes(4, "little"), np.uint8)
         notes: list[RunNote] = []
         unit.run(notes.append, lines=True)
-        note = RunNote.joined(notes)
-        if self.requests:
-            return self._with_requests(program, note, config, native)
-        if self.phases:
-            return self._in_phases(program, note, config, native)
-        if self.works > 1:
-            return self._repeated(program, note, config, native)
-        return take_turns(program, note, config, native=native).cycles
+        return RunNote.joined(notes)
 
-    def _of_planes(self, config: CoreConfig, native: bool) -> int:
+    def _of_planes(self, config: CoreConfig, native: bool) -> SharedCore:
         corners = np.tile([[0, 0], [999, 70], [50, 999]], (self.triangles, 1, 1))
         triangles = ScreenTriangles(corners, np.ones(corners.shape[:2], int), np.ones((*corners.shape[:2], 3), int))
         made = plane_words(triangles, 1, Attributes(floats=config.planes == "float"), config).done
-        return take_turns(made.program, made.note, config, native=native).cycles
+        return take_turns(made.program, made.note, config, native=native)
 
-    def _repeated(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
-        image = CoreImage([program], config, resident=bool(self.kept), kept=self.kept)
-        stretch = np.zeros((1, at.STRETCH), np.int64)
-        stretch[0, at.S_BLOCKS], stretch[0, at.S_PAST] = image.blocks[0], note.starts[-1]
-        stretch[0, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = -1
-        words = np.ascontiguousarray(note.words, np.uint32)
-        heads = [image.count(words, WorkTables([stretch]), native=native) for _ in range(self.works)]
-        return int(heads[-1][at.END])
-
-    def _with_requests(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
-        image = CoreImage([program], config)
-        table = np.zeros((len(self.requests), at.REQUEST), np.int64)
-        table[:, [at.R_BUSY, at.R_MISSES, at.R_LINE]] = [(*each, -1)[:3] for each in self.requests]
-        threads = np.zeros((len(self.requests), 2, at.STRETCH), np.int64)
-        threads[:, :, at.S_PAST], threads[:, :, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = note.starts[-1], -1
-        threads[:, 0, at.S_ASK] = threads[:, 1, at.S_WAIT] = np.arange(len(threads))
-        tables = WorkTables(list(threads), requests=table, unit=self.unit)
-        return int(image.count(np.ascontiguousarray(note.words, np.uint32), tables, native=native)[at.END])
-
-    def _in_phases(self, program: VectorProgram, note: RunNote, config: CoreConfig, native: bool) -> int:
-        threads = [np.full((len(each), at.STRETCH), -1) for each in self.phases]
-        for thread, phases in zip(threads, self.phases, strict=True):
-            thread[:, : at.S_PHASE], thread[:, at.S_PAST], thread[:, at.S_PHASE] = 0, note.starts[-1], phases
-        tables = WorkTables(threads, phases=np.bincount(np.concatenate(self.phases)))
-        image = CoreImage([program], config)
-        for thread in threads:
-            thread[:, at.S_BLOCKS] = image.blocks[0]
-        return int(image.count(np.ascontiguousarray(note.words, np.uint32), tables, native=native)[at.END])
-
-    def _with_queue(self, program: VectorProgram, config: CoreConfig, native: bool) -> int:
-        programs = [assemble_vector(text) for text in ("mov r1, 1\n", TAIL.replace("; ", "\n") + "\n")]
-        marks = [{0: at.DEALS_A_QUAD}, {}, {0: at.TAKES_A_QUAD}]
-        image = CoreImage([*programs, program], config, marks)
-        workers = [*range(max(self.quads) + 1), 0]
-        threads = [np.full((self.quads.count(worker), at.STRETCH), 2) for worker in workers[:-1]]
-        threads.append(np.array([[which] * at.STRETCH for which in (*(0 for _ in self.quads), 1)]))
-        for rows in threads:
-            rows[:, at.S_BLOCKS] = np.array(image.blocks)[rows[:, 0]]
-            rows[:, at.S_BLOCKS + 1 :], rows[:, at.S_PAST] = 0, 1
-            rows[:, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = -1
-        tables = WorkTables(threads, deals=np.array(self.quads), queue=config.queued_quads, workers=workers)
-        return int(image.count(np.zeros(1, np.uint32), tables, native=native)[at.END])
+    def _with_queue(self, program: VectorProgram, config: CoreConfig, native: bool) -> SharedCore:
+        dealer, tail = (assemble_vector(text) for text in ("mov r1, 1\n", TAIL.replace("; ", "\n") + "\n"))
+        worker, last = max(self.quads) + 1, len(self.quads)
+        record = WorkRecord(config, queue=config.queued_quads, workers=[*range(worker), 0])
+        stretches = [(program, whose, order, at.TAKES_A_QUAD) for order, whose in enumerate(self.quads)]
+        stretches += [(dealer, worker, order, at.DEALS_A_QUAD) for order in range(last)] + [(tail, worker, last, 0)]
+        for each, thread, order, mark in stretches:
+            note = self._note(each)
+            record.program(each, {0: mark} if mark else None)
+            self._add(record, each, note, (0, thread, order, FREE), (0, int(note.starts[-1])))
+            record.words(note)
+        record.deal(Queues(np.zeros(last, np.int64), np.array(self.quads)))
+        return record.count(native=native)[0]
 
     def after(self) -> Rule:
         """Return the row with what is changed."""
         own = {key: value for key, value in self.changed.items() if key in FIELDS}
+        config = {key: value for key, value in self.changed.items() if key not in own}
+        return replace(self, config={**self.config, **config}, cycles=self.then, **own)
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """A rule of frames that cores share; fields as those of `Rule`."""
+
+    name: str
+    works: Sequence[tuple[Sequence[int], Sequence[int]]]
+    """Cycles of the PrimSets and of the bins of each work."""
+    cycles: int
+    why: str
+    changed: Mapping[str, object]
+    then: int
+    config: Mapping[str, object] = field(default_factory=dict)
+    """Two cores, one frame in flight, no locks and memory without limit, where it does not say so."""
+    numbers: Sequence[int] = ()
+    """Frames of the works, if they are not 0, 1, 2 and so on."""
+    moved: Sequence[tuple[Sequence[int], Sequence[int]]] = ()
+    """Bytes of the PrimSets and of the bins of each work."""
+
+    def measured(self) -> int:
+        """Return the cycles until the last core is done."""
+        works = []
+        for at, (front, back) in enumerate(self.works):
+            moved = map(np.array, self.moved[at]) if self.moved else (None, None)
+            number = self.numbers[at] if self.numbers else at
+            works.append(FrameWork("x", np.array(front), np.array(back), number, *moved))
+        usual = {"cores": 2, "frames_in_flight": 1, "lock_cycles": 0, "memory_bytes": 0}
+        return schedule(works, ScheduleConfig(**{**usual, **self.config})).makespan
+
+    def after(self) -> Frames:
+        """Return the row with what is changed."""
+        own = {key: value for key, value in self.changed.items() if key in ("works", "numbers", "moved")}
         config = {key: value for key, value in self.changed.items() if key not in own}
         return replace(self, config={**self.config, **config}, cycles=self.then, **own)
 
@@ -156,7 +213,7 @@ def many(count: int, text: str) -> str:
 
 
 CHAIN = many(8, "vaddps v1, v1, v3")
-FREE = many(4, "vaddps v{0}, v20, v21")
+APART = many(4, "vaddps v{0}, v20, v21")
 """Four independent instructions."""
 MAKE, USE, LAST, MORE = "vaddps v1, v2, v3", "vaddps v2, v1, v3", "vaddps v4, v5, v6", "vaddps v7, v8, v9"
 MIXED = f"{MAKE}; add r1, 1; {LAST}; add r2, 1"
@@ -175,6 +232,9 @@ ONE_WAY = {"caches": True, "ways": 1, "l1_bytes": 8192, "l2_bytes": 131072}
 """Sets of one line: 128 in the L1 cache, 2,048 in the L2 slice."""
 TWO_WAYS = {**ONE_WAY, "ways": 2}
 """64 sets of two lines in the L1 cache, 1,024 in the L2 slice."""
+FOUR_WAYS = {**REAL, "ways": 4, "l1_bytes": 16384}
+FOUR = "; ".join([*(f"vprefetch1 [{4096 * number}]" for number in (0, 1, 2, 3, 0)), "vevict [4096]"])
+"""Lines of one set in the L1 cache, of which the first is used again and the second evicted."""
 WAIT = "; ".join(["imul r9, 3"] * 15)
 LONG_WAIT = f"{WAIT}; {WAIT}; {WAIT}"
 GATHER = "vgatherd v1, v9, [0]"
@@ -183,6 +243,8 @@ STRAIGHT = "; ".join(["add r1, 1"] * 135)
 """136 instructions with halt: seventeen lines of eight."""
 SMALL_CODE = {"caches": True, "code_bytes": 1024}
 """Two sets of eight lines: the nine even lines of `STRAIGHT` push one another out, the eight odd ones fit."""
+TWICE = "; ".join(["mov r3, 2; again: add r1, 1", *["add r1, 1"] * 9, "sub r3, 1; jnz again", *["add r1, 1"] * 122])
+"""As many instructions; the lines 0 and 1 are executed twice."""
 PAIRS = many(80, f"{MAKE}; add r2, 1")
 LEARNING = "mov r1, 3; again: cmp r1, r1; jz over; add r3, 1; over: sub r1, 1; jnz again"
 SEVERAL = ("mov r5, 64; mov r6, 0; mov r7, 116; again: load r4, [r5]; cmp r4, r6; jz over; add r3, 1; over: add r5, 4; "
@@ -230,7 +292,7 @@ RULES = (
          {"back_to_back": True}, 17, {"back_to_back": False}),
     Rule("a gather of no lane takes a cycle", f"vgatherd v1{{k1}}, v9, [0]; {LAST}", 2, "@0, @1",
          {"source": f"{GATHER}; {LAST}"}, 17),
-    Rule("a thread issues in consecutive cycles", FREE, 4, "@0 to @3", {"back_to_back": False}, 8),
+    Rule("a thread issues in consecutive cycles", APART, 4, "@0 to @3", {"back_to_back": False}, 8),
     Rule("each line of a gather holds the pipes for a cycle", GATHER, 16, "sixteen lines", {"gather_line_cycles": 2},
          32),
     # Branches.
@@ -255,7 +317,7 @@ RULES = (
          "the first, two each as it turns, and the end; halt @110", {"mispredicted_cycles": 0}, 87,
          memory=dict.fromkeys(range(80, 104, 4), 1)),
     # Threads that take turns.
-    Rule("ready threads take turns", f"{FREE}; {A}; {FREE}", 327,
+    Rule("ready threads take turns", f"{APART}; {A}; {APART}", 327,
          "loads @8 and @9 of one line, at 318; eight instructions in turns @319 to @326; if a thread went on as long "
          "as it can, its load would be @4: 323", {"threads": 1}, 319, REAL, threads=2),
     Rule("threads fill each other's latencies", CHAIN, 32, "four chains of eight: a cycle each", {"threads": 1}, 29,
@@ -271,8 +333,12 @@ RULES = (
          {"phases": [[0], [0] * 2, [0]]}, 12, phases=[[0], [0] * 3, [0]]),
     Rule("with all of its pieces", PRODUCT, 34, "@0, @1, @10, @11; @12, @22; second thread @23, @33",
          {"phases": [[0, 0], [0, 0]]}, 24, phases=[[0, 0], [0, 1]]),
+    Rule("a phase waits for each before it", PRODUCT, 33, "@0, @10; @11, @21; the third @22, @32",
+         {"phases": [[0], [1], [1]]}, 23, phases=[[0], [1], [2]]),
     Rule("a phase without pieces is passed over", PRODUCT, 22, "@0, @10; the second thread @11, @21",
          {"phases": [[0], [0]]}, 12, phases=[[0], [2]]),
+    Rule("even the first", PRODUCT, 22, "@0, @10; the second thread @11, @21", {"phases": [[1], [1]]}, 12,
+         phases=[[1], [2]]),
     # Caches and memory.
     Rule("without caches every access hits", f"{A}; {LAST}", 2, "@0, @1", {"caches": True}, 312),
     Rule("a line of memory takes 300 and the ring both ways", f"{A}; {LAST}", 312, "@0, @311", {"memory_cycles": 100},
@@ -315,16 +381,19 @@ RULES = (
     Rule("an evicted line leaves first", f"{A}; {B}; vevict [4096]; {C}; {A}; {LAST}", 935,
          "3 x 311, vevict with B, A hits", {"source": f"{A}; {B}; {C}; {A}; {LAST}"}, 950, TWO_WAYS),
     Rule("from the L2 slice too",
-         "vloadps v1, [64]; vloadps v2, [65600]; vevict [65600]; vloadps v3, [131136]; vloadps v5, [4160]; "
-         f"vloadps v6, [8256]; vloadps v1, [64]; {LAST}", 1572, "5 x 311; 64 has left the L1 cache alone: 16, @1571",
+         "vloadps v1, [128]; vloadps v2, [65664]; vevict [65664]; vloadps v3, [131200]; vloadps v5, [4224]; "
+         f"vloadps v6, [8320]; vloadps v1, [128]; {LAST}", 1572, "5 x 311; 128 has left the L1 cache alone: 16, @1571",
          {"l2_cycles": 30}, 1587, TWO_WAYS),
     Rule("until then it is there", f"{A}; {B}; vevict [0]; {A}; {LAST}", 624, "2 x 311, A hits, @623",
          {"memory_cycles": 100}, 224, TWO_WAYS),
     Rule("one that is not there cannot be evicted", f"{A}; {B}; vevict [8192]; {A}; {B}; {LAST}", 625,
          "2 x 311, both hit, @624", {"memory_cycles": 100}, 225, TWO_WAYS),
+    Rule("lines of the next set stay", f"{A}; {B}; vloadps v8, [64]; vevict [64]; {A}; {LAST}", 935,
+         "3 x 311, vevict with the third, A hits", {"source": f"{A}; {B}; {C}; vevict [8192]; {A}; {LAST}"}, 950,
+         TWO_WAYS),
     Rule("an evicted line leaves before the one used longest ago",
          f"{A}; {B}; {C}; {D}; vevict [4096]; {E}; {A}; {C}; {D}; {LAST}", 1559, "5 x 311, three hit, @1558",
-         {"source": f"{A}; {B}; {C}; {D}; {E}; {A}; {C}; {D}; {LAST}"}, 1574, {**REAL, "ways": 4, "l1_bytes": 16384}),
+         {"source": f"{A}; {B}; {C}; {D}; {E}; {A}; {C}; {D}; {LAST}"}, 1574, FOUR_WAYS),
     Rule("a prefetch brings a line into the L1 cache", f"vprefetch1 [64]; {LONG_WAIT}; load r8, [64]; {LAST}", 443,
          "@0, 45 products @1 to @441, load with the last one, @442",
          {"source": f"{LAST}; {LONG_WAIT}; load r8, [64]; {LAST}"}, 753, REAL),
@@ -343,6 +412,11 @@ RULES = (
          f"vprefetch1 [0]; {WAIT}; vprefetch1 [8192]; load r8, [0]; load r7, [8192]; {LAST}", 453,
          "@141 asked for the second; loads @142 and, the first there at 310, @311; the other 141 + 310, @452",
          {"memory_cycles": 400}, 553, TWO_WAYS),
+    Rule("so do all of a larger set, used and evicted", f"{FOUR}; load r8, [0]; {LAST}", 312,
+         "there at 310, 326, 342, 358; used and evicted @2; load @3, @311",
+         {"source": f"{FOUR}; load r8, [8192]; {LAST}"}, 344, {**FOUR_WAYS, "memory_line_cycles": 16}),
+    Rule("and each of the others", f"{FOUR}; load r8, [12288]; {LAST}", 360, "@359",
+         {"source": f"{FOUR}; load r8, [4096]; {LAST}"}, 328, {**FOUR_WAYS, "memory_line_cycles": 16}),
     Rule("a line under way that is asked for again keeps its time",
          f"vprefetch1 [0]; {WAIT}; vprefetch1 [8192]; vprefetch1 [0]; load r8, [0]; {LAST}", 312,
          "there at 310: @311", {"memory_cycles": 400}, 412, TWO_WAYS),
@@ -356,6 +430,10 @@ RULES = (
          "the line is there at 310: load @141, @311", {"memory_cycles": 400}, 412, REAL),
     Rule("a thread waits for room among 32 prefetches", f"vprefetch1 [0]; vprefetch1 [64]; {LAST}", 2, "@0 both, @1",
          {"misses_under_way": 1}, 312, REAL),
+    Rule("for the latest place that its lines need",
+         f"{A}; {C}; {LAST}; vprefetch1 [64]; vprefetch1 [0]; vstored [188], v12; {MORE}", 935,
+         "@0, @311, @622 both; prefetch and store @623, there at 932 and 638; two lines wait for these: 2 + 309, @934",
+         {"misses_under_way": 4}, 626, {**ONE_WAY, "misses_under_way": 2}),
     Rule("a store waits for no line", f"{PART}; {LAST}", 6, "@0, @4, @5", {"stores_wait": True}, 316, REAL),
     Rule("a store of a whole line reads none", f"{STORE}; {LAST}", 17, "@0 + 15 for the place, @16",
          {"full_stores_read": True}, 312, {**REAL, "stores_wait": True}),
@@ -382,6 +460,10 @@ RULES = (
          f"{A}; {NEXT}; {STORE}; {SEND}; vstored [196608], v1; {MORE}", 741,
          "2 x 311, @622, @623 + 100 as 0 leaves, @724 + 15 as 65536 leaves, @740", {"write_line_cycles": 200}, 841,
          {**TWO_WAYS, "stores_wait": True, "write_line_cycles": 100}),
+    Rule("a line that is stored to keeps its time behind another one",
+         f"vprefetch1 [0]; vprefetch1 [65536]; {STORE}; vprefetch1 [8192]; vprefetch1 [4096]; load r8, [0]; {LAST}",
+         327, "@0, @1, @2 both each; 0 is there at 310, the other 16 later, and has left the L1 cache: + 15, @326",
+         {"memory_cycles": 100}, 127, {**TWO_WAYS, "memory_line_cycles": 16}),
     Rule("a line that was stored to keeps its time", f"{PART}; vprefetch1 [8192]; load r8, [0]; {LAST}", 331,
          "stored to @4, in the slice at 314, pushed out of the L1 cache: 314 + 15, @330", {"memory_cycles": 100}, 131,
          ONE_WAY),
@@ -389,6 +471,9 @@ RULES = (
          {"code_bytes": 2048}, 135, SMALL_CODE),
     Rule("an instruction is 8 bytes", STRAIGHT, 271, "17 lines for sixteen places", {"instruction_bytes": 4}, 135,
          SMALL_CODE),
+    Rule("a line of code that came stays", TWICE, 286,
+         "16 for the first line; mov and ten adds @16 to @25, sub @26, jnz @27; again @28 to @39, wrong, + 5; 122 adds "
+         "@44 on, 8 lines x 15", {"code_bytes": 2048}, 150, SMALL_CODE),
     Rule("an instruction that is still to come does not pair", f"add r1, 1; {PAIRS}", 417,
          "16 for the first line, add, 80 pairs, of which the line ends within 20: 1 + 15 more each",
          {"source": f"mov r1, 1; mov r3, 1; {PAIRS}"}, 398, SMALL_CODE),  # 16, 81 pairs, 20 x 15, halt
@@ -419,7 +504,11 @@ RULES = (
     Rule("the next fiber begins after a switch", ASK, 18, "answered at 17", {"unit": (0, 30)}, 32, requests=[(1, 0)],
          unit=(0, 0)),
     Rule("a set-up thread waits for room in a queue", CHAIN, 95,
-         "deals @0, @2, @3, ten products @4 to @94", {"queued_quads": 1}, 126, quads=(0, 0, 0)),
+         "deals @0, @2, @3, ten products @4 to @94", {"queued_quads": 1}, 123, quads=(0, 0, 0)),  # the third deal @31
+    Rule("in the queue of the thread that gets the quad", CHAIN, 125,
+         "deals @0, @2, @4; chains @1 and @3 to @31, the second @32, so the fourth is dealt @33; ten products to @124",
+         {"queued_quads": 2}, 99,  # dealt @6, products @8 to @98
+         {"queued_quads": 1}, quads=(0, 1, 1, 1)),
     Rule("a work thread waits for quads", CHAIN, 95, "chains @1, @33 and @65 to @93", {"quads": (0,) * 4}, 126,
          quads=(0, 0, 0)),
     Rule("each takes those of its own queue", CHAIN, 128, "chains @1, @33, @65, @97 and @3, @35, @67, @99 to @127",
@@ -432,5 +521,60 @@ RULES = (
 """Every rule, and every value of the configuration."""
 
 
+ONE = [((0,), (100, 40, 100))]
+SCHEDULES = (
+    Frames("bins begin when the last PrimSet is done", [((30, 10, 10), (5, 20, 5))], 54,
+           "listed 1; 31 beside 11 and 11; listed @32; 6 and 6 beside 21 from @33", {"lock_cycles": 0}, 50,
+           {"lock_cycles": 1}),
+    Frames("bins are taken in the order of tiles", [((0,), (4, 4, 4, 12))], 16, "4 and 4 beside 4 and 12",
+           {"longest_first": True}, 12),
+    Frames("a core takes one at a time", [((7, 7, 7), (5, 5, 5))], 24, "two rounds of each", {"cores": 3}, 12),
+    Frames("a frame waits for the one before", [((10,), (5, 30))] * 2, 80, "2 x (10 + 30)",
+           {"frames_in_flight": 2}, 50),  # both PrimSets; then 5, 5 and 30 beside 30
+    Frames("and the third for the first", [((10,), (10,))] * 3, 40, "two at once, then the third",
+           {"frames_in_flight": 3}, 20, {"cores": 4, "frames_in_flight": 2}),
+    Frames("for all works of its frame", [((10,), (10,)), ((10,), (50,)), ((10,), (10,))], 80,
+           "the longer one of frame 0 takes 60", {"numbers": (0, 0, 0)}, 60, {"cores": 3}, (0, 0, 1)),
+    Frames("bins go before PrimSets", [((2, 2), (10,)), ((6, 6), (20,))], 34,
+           "@2 the bin beside the first PrimSet of 6, @8 the second, @14 its bin", {"front_first": True}, 28,
+           {"frames_in_flight": 2}),  # @2 and @2 to 8, then 20 beside 10
+    Frames("bins of the frame before go first", [((0,), (10, 10, 10)), ((0,), (30,))], 40,
+           "two of 10, then the third beside that of 30", {"works": [((0,), (30,)), ((0,), (10, 10, 10))]}, 30,
+           {"frames_in_flight": 2}),
+    Frames("lists go first", [((0,), (100, 100)), ((20,), (100,))], 250,
+           "listed @0, PrimSets to @20 and @40, bins listed @20 and @40: 110 from @30 and @50, the third from @140",
+           {"lock_cycles": 0}, 200, {"lock_cycles": 10, "frames_in_flight": 2}),
+    Frames("locks of different cores overlap", [((0,), (50, 50, 50))], 90, "10 + 10 + 10 + 60",
+           {"exclusive_locks": True}, 110, {"cores": 3, "lock_cycles": 10}),  # bins from @30, @40, @50
+    Frames("bins are listed under the lock of bins", [((27,), (12,)), ((13,), (7,))], 105,
+           "PrimSets listed @0, @10, taken @20, @30, done @57, @53; bins listed @53, @63, taken @73, @83 + 22",
+           {"exclusive_locks": False}, 79,  # done @47, @33; listed, 22 from @57
+           {"cores": 3, "lock_cycles": 10, "frames_in_flight": 2, "exclusive_locks": True}),
+    Frames("bins share the memory", ONE, 140, "200 bytes a cycle for 100: 40 done @80; 60 left, alone",
+           {"memory_bytes": 50}, 280,  # @160; 60 at half of its speed
+           {"cores": 3, "memory_bytes": 100}, moved=[((0,), (10_000, 4_000, 0))]),
+    Frames("what asks for no bytes is as fast as ever", [((0,), (100, 40, 200))], 200, "200",
+           {"moved": [((0,), (10_000, 4_000, 20_000))]}, 340,  # a third: 40 done @120; half: 60 @240; 100 left
+           {"cores": 3, "memory_bytes": 100}, moved=[((0,), (10_000, 4_000, 0))]),
+    Frames("memory that is enough for all slows none", ONE, 100, "200 of 200", {"memory_bytes": 100}, 140,
+           {"cores": 3, "memory_bytes": 200}, moved=[((0,), (10_000, 4_000, 0))]),
+    Frames("so do PrimSets", [((10, 10), (5,))], 45, "80 bytes at 2, and 5", {"memory_bytes": 0}, 15,
+           {"memory_bytes": 2}, moved=[((40, 40), (0,))]),
+    Frames("what is under way becomes slower", [((0,), (100, 50, 50))], 150,
+           "@50 the first has 50 left; both at half speed", {"memory_bytes": 20}, 100, {"memory_bytes": 10},
+           moved=[((0,), (1_000, 0, 500))]),
+    Frames("what begins then is as slow", [((0,), (100, 20, 20))], 140, "20 take 40 twice; @80 60 left, alone",
+           {"memory_bytes": 20}, 100, {"memory_bytes": 10}, moved=[((0,), (1_000, 200, 200))]),
+    Frames("bytes are spread over the lock, too", [((0,), (90,))], 230, "3 x 10; 200 bytes at 1",
+           {"memory_bytes": 2}, 130, {"cores": 1, "lock_cycles": 10, "memory_bytes": 1}, moved=[((0,), (200,))]),
+    Frames("ends are whole cycles", [((0,), (3,))], 5, "9 bytes at 2", {"memory_bytes": 3}, 3, {"memory_bytes": 2},
+           moved=[((0,), (9,))]),
+    Frames("of what begins and what becomes faster, too", [((0,), (100, 3, 3))], 104,
+           "6 for 4: 3 take 4.5, so @5 and @10; 140 of 150 left, which take 93 1/3", {"memory_bytes": 6}, 100,
+           {"memory_bytes": 4}, moved=[((0,), (300, 9, 9))]),
+)  # fmt: skip
+"""Every rule of the schedule, and every value of its configuration."""
+
+
 if __name__ == "__main__":
-    sys.exit(differing(RULES))
+    sys.exit(differing(RULES) | differing(SCHEDULES))

@@ -7,14 +7,6 @@ import pytest
 from larrabee_bridge.vpu.ring import fewest_fibers, stall_share
 
 
-def test_a_round_by_hand() -> None:
-    """A turn of 20 cycles and a latency of 100: three fibers fill 40 of it; with a switch of 5, 2 * 25 of 95."""
-    assert stall_share(3, 20, 100) == 60 / (60 + 60)
-    assert stall_share(3, 20, 100, switch=5) == 45 / (75 + 45)
-    assert stall_share(6, 20, 100) == 0 < stall_share(5, 20, 100)
-    assert stall_share(1, 20, 100) == 100 / 120
-
-
 @pytest.mark.parametrize("switch", [0, 3])
 @pytest.mark.parametrize("between", [8, 25, 60])
 @pytest.mark.parametrize("latency", [50, 150, 300, 500])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.vpu import ring
-from larrabee_bridge.vpu.ring import found_again, line_moves
+from larrabee_bridge.vpu.ring import line_moves
 
 
 def slow_moves(lines: list[int], writes: list[bool], capacity: int) -> tuple[list[bool], int]:
@@ -22,16 +22,6 @@ def slow_moves(lines: list[int], writes: list[bool], capacity: int) -> tuple[lis
         if len(kept) > capacity:
             written += kept.popitem(last=False)[1]
     return found, written + sum(kept.values())
-
-
-def test_the_least_recently_used_line_goes() -> None:
-    """1 and 2 come; 3 puts out 2; 2 puts out 1, which was written, which is written in its turn; 1 puts out 3."""
-    lines = np.array([1, 2, 1, 3, 2, 1])
-    writes = np.array([True, False, False, False, True, False])
-    assert found_again(lines, 2).tolist() == [False, False, True, False, False, False]
-    assert line_moves(lines, writes, 2)[1] == 2
-    assert not found_again(lines, 0).any()
-    assert found_again(lines, 3).sum() == 3
 
 
 @pytest.mark.parametrize("native", [False, True])

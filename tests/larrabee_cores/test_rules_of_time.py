@@ -7,24 +7,28 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from larrabee_bridge.pipeline.account import left_out, line_wait
+from larrabee_bridge.pipeline.schedule import ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig, TileTextureUnit
 from larrabee_bridge.pipeline.tile_memory import fibers_of
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
-from larrabee_bridge.vpu.core_image import CoreImage, WorkTables
+from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkTables
 from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.program import assemble_vector
+from larrabee_bridge.vpu.ring import RingConfig, fewest_fibers, found_again, line_moves, ride_clocks, stall_share
 from larrabee_bridge.vpu.vector_unit import VectorUnit
-from pixelflow.simd.drawing import Texture
+from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Texture, snap
 from pixelflow.simd.lanes.native.plain import works_natively
 from pixelflow.simd.lanes.words import ByteMemory
-from tests.larrabee_cores.rules_of_time import FIELDS, LAST, REAL, RULES, Rule
+from tests.larrabee_cores.rules_of_time import FIELDS, LAST, REAL, RULES, SCHEDULES, Frames, Rule
 from tests.sabotage.broken_rules import noticed, stands_once
 
 
@@ -35,8 +39,49 @@ def test_cycles_are_those_by_hand(rule: Rule) -> None:
     assert not works_natively() or rule.measured(native=True) == rule.cycles
 
 
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_a_thread_alone_takes_as_long(rule: Rule) -> None:
+    """Beside it the account of a thread alone, whose predictions are right and whose two pipes both reach memory."""
+    for row in (rule, rule.after()):
+        ideal = replace(row, config={**row.config, "mispredicted_cycles": 0, "two_accesses": True})
+        assert row.alone() in (None, ideal.measured())
+
+
+@pytest.mark.parametrize("rule", SCHEDULES, ids=lambda rule: rule.name)
+def test_cycles_of_frames_are_those_by_hand(rule: Frames) -> None:
+    assert rule.measured() == rule.cycles, rule.why
+    assert rule.after().measured() == rule.then != rule.cycles
+
+
 def test_every_value_of_the_configuration_has_a_rule() -> None:
-    assert {key for rule in RULES for key in rule.changed} - {*FIELDS} == {each.name for each in fields(CoreConfig)}
+    for rules, config in ((RULES, CoreConfig), (SCHEDULES, ScheduleConfig)):
+        changed = {key for rule in rules for key in rule.changed}
+        assert changed - {*FIELDS, "works", "numbers", "moved"} == {each.name for each in fields(config)}
+
+
+COUNTS = {
+    # Stores @0, @16 with the second of a pair, @32 with halt; the second line is still to be written.
+    "a line that was stored to is sent to memory when it leaves": SharedCore(33, 0, 3, 2, 0, 2, 2, 0, 1, 1),
+    # A @0, C @311, A @622 in the slice, @638 with halt.
+    "a line of the L2 slice takes 15": SharedCore(639, 0, 4, 1, 0, 3, 2, 0, 0, 0),
+    # mov @0, sub and jnz three times, halt; one wrong.
+    "a branch back is predicted taken": SharedCore(12, 0, 8, 0, 1, None, None, None, None, None),
+    # 135 cycles and halt with the last; nine lines of code.
+    "an instruction is 8 bytes": SharedCore(271, 0, 135, 1, 0, 0, 0, 9, 0, 0),
+    # The first thread has ended in 11; each two products and sums, halt with the sums.
+    "a phase begins when the one before has ended": SharedCore(22, 11, 4, 2, 0, None, None, None, None, None),
+    # Sixteen lines for one instruction, with halt.
+    "a core takes a line in every other cycle": SharedCore(356, 0, 1, 1, 0, 16, 16, 0, 0, 0),
+}
+"""Accounts of cores by hand: cycles, those of the first phase; cycles with an issue, pairs, wrong predictions; misses
+of L1, L2, code; lines written, lines still to be written."""
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts_of_a_core_are_those_by_hand(name: str) -> None:
+    (rule,) = (each for each in RULES if each.name == name)
+    assert rule.core() == COUNTS[name]
+    assert COUNTS[name].memory_bytes == 64 * sum(each or 0 for each in (COUNTS[name].l2_misses, COUNTS[name].written))
 
 
 def asked(config: TextureConfig, blocks: list[int], side: int = 128) -> np.ndarray:
@@ -102,6 +147,91 @@ def test_a_thread_alone_rests_while_its_access_holds_the_pipes(first: str, cycle
 
 def test_every_value_of_the_texture_unit_has_a_rule() -> None:
     assert set(TEXTURE) == {each.name for each in fields(TextureConfig)}
+
+
+def rides(source: int, to: int, agents: int = 8, clocks: int = 2, **values: int) -> list[int]:
+    """Return the clocks of a message that is put on the ring in clock 0, 1 and so on."""
+    return [ride_clocks(source, to, agents, clock, RingConfig(**values)) for clock in range(clocks)]
+
+
+def moves(capacity: int) -> tuple[list[bool], int]:
+    """Use lines 1, 2, 1, 3, 2, 1, of which the first 1 and the second 2 are stored to."""
+    lines = np.array([1, 2, 1, 3, 2, 1])
+    return found_again(lines, capacity).tolist(), line_moves(lines, np.array([1, 0, 0, 0, 1, 0], bool), capacity)[1]
+
+
+def left(what: str, parts: int, triangles: ScreenTriangles, **values: object) -> int | None:
+    """Return cycles of work left out on six tiles: 1000 bytes written, three PrimSets, 150 groups of 16 triangles."""
+    accounts = SimpleNamespace(config=CoreConfig(**{"caches": True, **values}))
+    run = SimpleNamespace(
+        back_end=SimpleNamespace(accounts=accounts, quads=range(6)),
+        rasters=[SimpleNamespace(planes=SimpleNamespace(cycles=range(each))) for each in (100, 50)],
+        frame=Frame(8, 8, (0, 0, 0), (Draw("", triangles, State()),)),
+    )
+    fronts = [SimpleNamespace(vertices=range(each), cut=False) for each in (1, 2)]
+    return next(each.cycles for each in left_out(run, parts, fronts, 1000) if each.what == what)
+
+
+def far_apart(**values: np.ndarray) -> ScreenTriangles:
+    """Return 90 triangles without a common corner."""
+    points = np.array([[(x, 0), (x + 1, 5), (x, 9)] for x in range(90)])
+    return snap(points, np.zeros((90, 3)), np.zeros((90, 3, 3), np.uint8), **values)
+
+
+BARE, TEXELS, SHARES = far_apart(), {"coordinates": np.zeros((90, 3, 2))}, {"nearness": np.ones((90, 3))}
+LISTS, CORNERS = "lists of tiles, cleared", "corners' values side by side"
+VERTICES, WRITTEN = "light, texture coordinates, 1 / w", "lines written back"
+FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
+    # Three hops up, which end in an even clock, or down, in an odd one; four of eight are up from 0 and down from 1.
+    "ride up": (lambda: rides(1, 4), [4, 3]),
+    "ride down": (lambda: rides(1, 6), [3, 4]),
+    "ride of an even sender to the other side": (lambda: rides(0, 4), [4, 5]),
+    "ride of an odd one": (lambda: rides(1, 5), [5, 4]),
+    "hops of two clocks": (lambda: rides(1, 4, hop_clocks=2), [6, 7]),
+    # Of 48, from 2 down over 0 to its link, stop 16: 3 in clock 3; link to 4; ring 0 down to ring 2: 5; link to 6; from
+    # stop 16 of 17 two up to 1, agent 33: 8. Longer links: 3; 8, 9; 14, 16.
+    "ride over two links": (lambda: rides(2, 33, 48, 1), [8]),
+    "links of five clocks": (lambda: rides(2, 33, 48, 1, link_clocks=5), [16]),
+    # Of 20, ring 1 has agents 16 to 19 and the link: from 15 one up to its link, put in 1, there in 2; link 3; rings
+    # 0 to 1 of 2, up or down alike, by an odd sender down: 4 is even, so 5; link 6; stop 4 to 3, down: 7.
+    "ride to a short ring": (lambda: rides(15, 19, 20, 1), [7]),
+    # 3 puts out 2; 2 puts out 1, which is written; 1 puts out 3; 2 is written at the end.
+    "two lines of three": (lambda: moves(2), ([False, False, True, False, False, False], 2)),
+    "room for all": (lambda: moves(3), ([False, False, True, False, True, True], 2)),
+    "one line": (lambda: moves(1), ([False] * 6, 2)),
+    "no line": (lambda: moves(0), ([False] * 6, 2)),
+    # A turn of 20 and a latency of 100: the two others fill 40; with a switch of 5, 2 x 25 of 95.
+    "share of waiting": (lambda: stall_share(3, 20, 100), 60 / 120),
+    "with a switch": (lambda: stall_share(3, 20, 100, 5), 45 / 120),
+    "nothing is left": (lambda: stall_share(6, 20, 100), 0),
+    # More than 0.95 (100 + 20) / 20 = 5.7; 0.95 (100 - 5 + 25) / 25 = 4.56; 0.95 (95 + 5) / 5 = 19, and so 20.
+    "fewest fibers": (lambda: [fewest_fibers(20, 100), fewest_fibers(20, 100, 5), fewest_fibers(5, 95)], [6, 5, 20]),
+    "one is enough": (lambda: fewest_fibers(100, 2), 1),
+    # 32768 / 2 of the cache for three threads with quads of 1024 bytes; of 64 there may be 64.
+    "fibers that fit the cache": (lambda: fibers_of(Fibers(), 10, 1024), 5),
+    "most fibers": (lambda: fibers_of(Fibers(latency=5000), 10, 64), 64),
+    "wait for a line": (lambda: line_wait(CoreConfig(caches=True)), 15 + 2 * 5 + 300 + 2),
+    "without caches": (lambda: line_wait(CoreConfig()), 0),
+    # Of four threads 8 bytes a tile, a line each; one after the other, three PrimSets on two cores in two rounds.
+    LISTS: (lambda: left(LISTS, 2, BARE), 2 * 4 * 328),
+    # 48 lines of the slice; 6 + 3 x 4 vectors of 16 lines and a store; 150 groups, at most 63 and one for each PrimSet.
+    CORNERS: (lambda: left(CORNERS, 2, BARE), 2 * 64 * (48 * 15 + 18 * 17)),
+    "of those there are": (lambda: left(CORNERS, 1, BARE), 150 * (48 * 15 + 18 * 17)),
+    "without the slice": (lambda: left(CORNERS, 1, BARE, caches=False), 150 * 18 * 17),
+    "with coordinates": (lambda: left(CORNERS, 1, far_apart(**TEXELS)), 150 * (48 * 15 + 24 * 17)),
+    "and 1 / w": (lambda: left(CORNERS, 1, far_apart(**TEXELS, **SHARES)), 150 * (48 * 15 + 27 * 17)),
+    # 270 corners are seventeen times sixteen, nine for the first of two cores: 105 operations of 4, eight lines.
+    VERTICES: (lambda: left(VERTICES, 2, BARE), 9 * (105 * 4 + 8 * 328)),
+    # 1000 bytes are sixteen lines, six for the first of three cores.
+    WRITTEN: (lambda: left(WRITTEN, 3, BARE), 6 * 2),
+}
+"""Formulas of the chip: a call, and its result by hand."""
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_formulas_give_what_they_give_by_hand(name: str) -> None:
+    call, result = FORMULAS[name]
+    assert call() == result
 
 
 ROTATION, IMAGE = "larrabee_bridge/vpu/rotation.py", "larrabee_bridge/vpu/core_image.py"
@@ -189,9 +319,9 @@ def test_lines_of_a_run_have_places_on_the_core() -> None:
     """10 to 19 are the run's own, moved by 1,000; up to 49 lines move by 5, up to 79 they share 4 places from 2,000."""
     m, stretch = [0] * 300, 100
     m[at.RANGES] = 200
-    m[stretch + at.S_RANGES_PAST] = 2
+    m[stretch + at.S_RANGES], m[stretch + at.S_RANGES_PAST] = 1, 3
     m[stretch + at.S_OWN : stretch + at.S_OWN_SHIFT + 1] = 10, 20, 1000
-    m[200 : 200 + 2 * at.RANGE] = 50, 5, 0, 0, 80, 0, 4, 2000
+    m[200 : 200 + 3 * at.RANGE] = 99, 7, 0, 0, 50, 5, 0, 0, 80, 0, 4, 2000
     lines = (9, 10, 19, 20, 49, 50, 79, 80)
     assert [at.turns_line(m, stretch, each) for each in lines] == [14, 1010, 1019, 25, 54, 2002, 2003, 80]
 

@@ -113,21 +113,6 @@ def test_one_frame_on_two_cores() -> None:
     assert found.utilisation == 88 / 108
 
 
-def test_the_longest_bin_first_shortens_the_end() -> None:
-    work = FrameWork("picture", cycles(0), cycles(4, 4, 4, 12))
-    assert schedule([work], replace(ALONE, cores=2)).makespan == 4 + 4 + 12 - 4
-    assert schedule([work], replace(ALONE, cores=2, longest_first=True)).makespan == 12
-
-
-def test_the_next_frames_front_end_fills_what_a_long_bin_leaves() -> None:
-    """Two frames of one PrimSet and two bins each."""
-    works = [FrameWork("picture", cycles(10), cycles(5, 30), frame=frame) for frame in range(2)]
-    assert schedule(works, replace(ALONE, cores=2)).makespan == 2 * (10 + 30)
-    both = replace(ALONE, cores=2, frames_in_flight=2, front_first=True)
-    # Core 1 runs the second PrimSet beside the first; the bins are 5 and 5 + 30 beside 30.
-    assert schedule(works, both).makespan == 10 + 5 + 5 + 30
-
-
 def test_bins_go_before_primsets_unless_told() -> None:
     """Core 0 is alone: after frame 0 is binned, its bins are ready, and so is the PrimSet of frame 1."""
     works = [FrameWork("picture", cycles(3), cycles(5), frame=frame) for frame in range(2)]
@@ -145,44 +130,6 @@ def test_bins_go_before_primsets_unless_told() -> None:
         (WorkKind.BACK, 0),
         (WorkKind.BACK, 1),
     ]
-
-
-@pytest.mark.parametrize(
-    ("memory", "ends"),
-    [
-        (0, [110, 50, 110]),
-        # Two bins ask for 200 bytes a cycle: half as fast. The shorter one ends at 90; the longer one has 60 left.
-        (100, [150, 90, 110]),
-        (200, [110, 50, 110]),
-        (50, [290, 170, 110]),
-    ],
-)
-def test_bins_share_the_memory_of_the_chip(memory: int, ends: list[int]) -> None:
-    """By hand: two bins of 100 bytes a cycle, and one that asks for none, after a PrimSet of 10 cycles."""
-    front, back = np.array([10]), np.array([100, 40, 100])
-    work = FrameWork("x", front, back, back_bytes=100 * np.array([100, 40, 0]))
-    found = schedule([work], replace(ALONE, cores=3, memory_bytes=memory))
-    chosen = found.kind == WorkKind.BACK
-    assert found.end[chosen][np.argsort(found.item[chosen])].tolist() == ends
-
-
-def test_locks_that_exclude_each_other_queue_up() -> None:
-    work = FrameWork("picture", cycles(0), cycles(50, 50, 50))
-    free = replace(ALONE, cores=3, lock_cycles=10)
-    assert schedule([work], free).makespan == 10 + 10 + 10 + 60
-    shut = schedule([work], replace(free, exclusive_locks=True))
-    assert shut.begin[shut.kind == WorkKind.BACK].tolist() == [30, 40, 50]
-    assert shut.makespan == 50 + 60
-
-
-def test_bins_are_listed_under_the_lock_of_bins() -> None:
-    """Two frames: PrimSets are listed 0 to 10 and 10 to 20, taken 20 to 30 and 30 to 40, and end at 57 and 53.
-
-    Bins are listed 53 to 63 and 63 to 73, taken 73 to 83 and 83 to 93, and end at 90 and 105.
-    """
-    works = [FrameWork("x", cycles(front), cycles(back), at) for at, (front, back) in enumerate([(27, 12), (13, 7)])]
-    found = schedule(works, ScheduleConfig(cores=3, lock_cycles=10, exclusive_locks=True, memory_bytes=0))
-    assert found.makespan == 105
 
 
 CONFIGURATIONS = [

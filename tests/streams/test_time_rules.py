@@ -14,7 +14,10 @@ from microcode import assemble
 from pixelflow.config import TINY, load_config
 from pixelflow.node import Node
 from pixelflow.node.nodes import Machine
+from pixelflow.node.sdram import Sdram
+from pixelflow.node.sdram_commands import CommandKind, SdramCommand
 from pixelflow.simd.configuration import leaves
+from pixelflow.simd.units import Cycle
 
 ASK = "\nSIGNAL 0\nHALT\nstream tigc\nWAIT 0\n"
 """Ends the EMC stream; the texture stream follows, once the signal is there."""
@@ -45,6 +48,8 @@ class Rule(NamedTuple):
     changed: dict[str, int] = {}  # noqa: RUF012  (nobody writes to it)
     given: str = ""
     """Values of the row's machine, where they are not those of the tiny one."""
+    needs_data: bool = False
+    """True where a timing-only run does not know the addresses."""
 
 
 RULES = {
@@ -56,7 +61,15 @@ RULES = {
     ),
     "control": Rule(
         "LOOP 5\nLD R, #1\nENDL\nHALT", 5, "five LD; LOOP, ENDL and HALT are free",
-        {"igc.control_cycles=1": 5 + 1 + 5 + 1, "igc.fold_loops=false": 5 + 4},
+        {"igc.control_cycles=1": 5 + 1 + 5 + 1, "igc.fold_loops=false": 5 + 4,
+         "igc.control_cycles=1 igc.fold_loops=false": 12},  # they are these cycles already
+    ),
+    "a loop of no round": Rule(
+        "LOOP 0\nLD R, #1\nENDL\nLD S, #2\nHALT", 1, "one LD", {"igc.control_cycles=1": 3},  # LOOP, LD, HALT
+    ),
+    "a jump ends a loop": Rule(
+        "LOOP 5\nLD R, #1\nJMP past\nENDL\npast:\nLOOP 2\nLD S, #2\nENDL\nHALT", 3, "LD, and LD twice",
+        {"igc.control_cycles=1": 3 + 6},  # LOOP, JMP, LOOP, ENDL twice, HALT
     ),
     "a port after a store": Rule(
         "ST [0], R\nLD R, [1]\nLD S, [2]", 3, "a cycle each; the second begins directly after a store",
@@ -129,6 +142,8 @@ RULES = {
         "LD R, #1\nLD S, #2\nLD M, #3", 2 * 4, "the word of HALT comes in 8", {"igc.prefetch=false": 3 * (2 + 1) + 2},
         given="igc.supply=200",
     ),
+    "a stage has no word": Rule("LD R, #1\nMARK \"a\"\nLD S, #2", 2 * 3, "the word of HALT comes in 6",
+        {"igc.supply=300": 4}, given="igc.supply=200"),  # 4 words of 4/3 cycles: 4 cycles for three
     "words wait in a FIFO": Rule(
         "EMC_PixCopy [0], [64], 3, 8\n" + TEN + TEN, 4 + 29 + 20,
         "the copy; the words of 14 LD come meanwhile, the others in time",
@@ -159,6 +174,12 @@ RULES = {
         "8 words a cycle; the first word of k comes 1 after the last use of g, not of f",
         {"igc.memory_words=64": 1 + 11 + 11 + 21}, given="igc.supply=3200 igc.memory_words=24",
     ),
+    "a path of words for both, a routine": Rule(
+        f"CALL f\nCALL f\nHALT\nstream tigc\nTAS_SetOrder 0\nTAS_SetOrder 0\nTAS_SetOrder 0\n{ROUTINES}", 52 + 11,
+        "four words in turns up to 16; the fifth of CALL in 18, RET in 42, the second CALL in 52; its routine is there",
+        {"igc.memory_words=0": 52 + 2 * 13, "igc.shared_supply=false": 44 + 11},  # HALT; the second CALL in 44
+        given="igc.supply=200 igc.shared_supply=true",
+    ),
     "a path of words for unequal streams": Rule(
         "EMC_PixCopy [0], [64], 3, 8\n" + TEN + TEN + "HALT\nstream tigc\n" + "TAS_SetOrder 0\n" * 10, 44 + 2 * 12,
         "they take turns up to HALT of the second in 44, after 11 words of the first; 12 more with HALT",
@@ -174,6 +195,10 @@ RULES = {
         "9\nTAS_SetCounter 9\nSIGNAL 0", 5,
         "wire 1, LD 1; the second in 3, wire 1, LD 1",
     ),
+    "a wait in a routine": Rule(
+        "CALL f\nHALT\nroutine f()\nWAIT 0\nLD R, #1\nend\nstream tigc\nTAS_SetCounter 9\nSIGNAL 0", 3,
+        "set 1 beside START, wire 1, LD 1", {"igc.control_cycles=1": 7},  # SIGNAL, WAIT, RET, HALT
+    ),
     "signals add up": Rule(
         f"{TEN}WAIT 0\nWAIT 0\nLD R, #1\nHALT\nstream tigc\nSIGNAL 0\nSIGNAL 0", 11, "both were there before",
     ),
@@ -186,6 +211,7 @@ RULES = {
     "read by one PE": Rule(
         f"{ONE_READ}TAS_MemRdBlock4 2", 51, "4 to the mark, wire 1, command 1, 11 + 1 + 32, answer 1",
         {"tasic.read_overhead_cycles=0": 50, "tasic.port_bytes_per_cycle=4": 51 - 24,
+         "array.emcs_per_module=2": 51 + 12,  # a slot for each EMC
         "tasic.port_bytes_per_cycle=3": 51 - 21,
          "sdram.trcd_cycles=4": 52, "sdram.cl_cycles=5": 53, "sdram.tras_cycles=10 sdram.trc_cycles=13": 53},
     ),
@@ -251,6 +277,10 @@ RULES = {
         f"{READ}TAS_MemRdBlock8 2", 10_244, "3, 128 rounds of 15 + 1 + 64, answer 1",
         {"tasic.read_overhead_cycles=0": 10_244 - 128},
     ),
+    "read of 8 bytes by an odd number": Rule(
+        f"{ONE_PE}ENOT\n{READ}TAS_MemRdBlock8 2", 4 + 10_244, "255 PEs in 128 rounds",
+        {"tasic.read_overhead_cycles=0": 4 + 10_244 - 128},
+    ),
     "read sent to four PEs": Rule(
         f"{READ}TAS_MemRdRepeat4 4, 2", 8_964, "3, 64 rounds of 11 + 1 + 128, answer 1",
         {"tasic.read_overhead_cycles=0": 8_964 - 64},
@@ -264,6 +294,10 @@ RULES = {
         "3, fetch 1 and 36 bytes, a write of 11; later rounds: 63 of 36 bytes, 128 of 32, answer 1",
         {"tasic.port_bytes_per_cycle=4": 3 + 10 + 192 * 11 + 1,
         "tasic.port_bytes_per_cycle=3": 3 + 13 + 11 + 63 * 12 + 128 * 11 + 1},
+    ),
+    "the last base of a few": Rule(
+        f"{ONE_PE}ENOT\n{WRITE}TAS_MemWrBase4 3", 4 + 6_416 - 32, "63 groups of four, one of three: a round less",
+        {"tasic.port_bytes_per_cycle=4": 4 + 3 + 10 + 191 * 11 + 1},
     ),
     "write of held data": Rule(
         f"{WRITE}TAS_MemWrBlock4 2\nTAS_MemWrHeld4 2", 8_208 + 1 + 256 * 11 + 1,
@@ -308,7 +342,33 @@ RULES = {
         "as before; 64 bytes, written from 75 on, settled 15 after that, 39, answer 1",
         {"sdram.twr_cycles=3": 131},
     ),
+    "a read of 8 bytes settles with its overhead": Rule(
+        f"{ONE_READ}{ALTERNATE}TAS_MemRdBlock8 2\nTAS_MemRdBlock4 2", 35,
+        "6 + 3 settings, 8 + 1 + 4, answer in 23, command in 24; the precharge of slots of 9 is in 13 and needs 3, so "
+        "read from 9 + 16 on, 6 + 1 + 2, answer 1",
+        {"tasic.read_overhead_cycles=0": 33}, given="tasic.port_bytes_per_cycle=16",  # 12 and 3: from 9 + 15, 6 + 2
+    ),
     # SDRAM, every access scheduled.
+    "equal slots, scheduled": Rule(
+        f"{ONE_PE}{BOTH}{ALTERNATE}TAS_MemWrBlock8 2\nTAS_MemRdBlock4 2", 130, "as above: a schedule that ends in "
+        "another cycle is a fault", {"sdram.twr_cycles=3": 131}, given="sdram.check_commands=true",
+    ),
+    "equal slots of two EMCs and a load, scheduled": Rule(
+        f"{READ}TAS_MemRdBlock4 2\nTAS_MemLoad 1, 2, 0", 4 + 256 * 56 + 3 + 32 + 8 + 22 + 1,
+        "read as above; three wires, 32 out of the GP's memory, 8 over the GNI, two writes of 11, answer 1",
+        {"sdram.trc_cycles=12": 4 + 256 * 58 + 3 + 32 + 8 + 24 + 1}, given="sdram.check_commands=true "
+        "array.emcs_per_module=2",
+    ),
+    "greedy, addresses of each device": Rule(
+        f"{BOTH}TAS_MemRdBlock4 0", 37 + 43 + 255 * 40 + 1,
+        "4, fetch 1 and 32 bytes of addresses; ACT, 3, RD, 3, 4, 1, 32; later RD, 3, 4, 1, 32; answer 1",
+        {"tasic.port_bytes_per_cycle=4": 13 + 19 + 255 * 16 + 1}, "sdram.equal_slots=false", needs_data=True,
+    ),
+    "greedy, two banks": Rule(
+        f"{READ}TAS_SetStep 1\nTAS_SetCrossbar 20, 0\nTAS_MemRdBlock4 2", 5 + 43 + 43 + 254 * 40 + 1,
+        "two settings; the first access opens a row in each", {"sdram.trcd_cycles=4": 5 + 44 + 44 + 254 * 40 + 1},
+        given="sdram.equal_slots=false",
+    ),
     "greedy, row open": Rule(
         f"{READ}TAS_MemRdBlock4 2", 46 + 255 * 40 + 1, "ACT in 3, RD in 6, bytes 9 to 12, 1, 32 sent; later RD, 3, 4, "
         "1, 32; answer 1",
@@ -425,8 +485,9 @@ RULES = {
 }  # fmt: skip
 
 
-def cycles(program: str, overrides: str) -> int:
-    return Node(load_config(None, overrides.split(), "tiny"), "rows").run(assemble(f"{program}\n")).total_cycles
+def cycles(program: str, overrides: str, *, function: bool = True) -> int:
+    node = Node(load_config(None, overrides.split(), "tiny"), "rows")
+    return node.run(assemble(f"{program}\n"), function=function).total_cycles
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -435,6 +496,7 @@ def test_a_rule_of_time(name: str) -> None:
     assert cycles(rule.program, rule.given) == rule.cycles, rule.derivation
     assert {each: cycles(rule.program, f"{rule.given} {each}") for each in rule.changed} == rule.changed
     assert rule.cycles not in rule.changed.values()
+    assert rule.needs_data or cycles(rule.program, rule.given, function=False) == rule.cycles, "timing only"
 
 
 def test_every_value_has_a_row() -> None:
@@ -449,6 +511,48 @@ def test_results_travel_to_another_node() -> None:
     machine = Machine(2, load_config(None, [], "tiny"), "rows")
     found = machine.run({0: assemble(f"{ONE_WRITE}TAS_SetGp 1, 1, 0\nTAS_GpWrite 1, 0, 32\n")})
     assert (found.cycles, found.network_bytes, found.network_busy_cycles) == (77, 32, 4)
+
+
+def test_nodes_share_the_network() -> None:
+    """Parcels of two nodes, for two GPs of a third, come to the network at once: the second waits 4 for the first."""
+    machine = Machine(3, load_config(None, [], "tiny"), "rows")
+    programs = (f"{ONE_WRITE}TAS_SetGp 1, {2 - node}, {node}\nTAS_GpWrite 1, 0, 32\n" for node in range(2))
+    found = machine.run({node: assemble(each) for node, each in enumerate(programs)})
+    assert (found.cycles, found.network_bytes, found.network_busy_cycles) == (77 + 4, 64, 8)
+
+
+DEVICES = {
+    # ACT 0, ACT 1 after tRRD; RD in 3, bytes in 6 to 9.
+    "ACT of another bank": ("ACT 0 0", "ACT 1", 2),
+    "RD": ("ACT 0 0", "RD 0", 3),
+    "RD beside the bytes before": ("ACT 0 0; ACT 1 2; RD 0 3", "RD 1", 7),
+    "WR turns the pins round": ("ACT 0 0; ACT 1 2; RD 0 3", "WR 1", 11),
+    "RD after the bytes of WR": ("ACT 0 0; ACT 1 2; WR 0 3", "RD 1", 5),  # WR 3 to 6, RD gives 8 to 11
+    "WR after the bytes of WR": ("ACT 0 0; ACT 1 2; WR 0 3", "WR 1", 7),
+    "WR before bytes that come": ("ACT 0 0; ACT 1 2; RD 0 9", "WR 1", 5),  # 5 to 8; bytes in 12
+    "PRE after RD": ("ACT 0 0; RD 0 4", "PRE 0", 9),
+    "PRE after WR": ("ACT 0 0; WR 0 3", "PRE 0", 8),
+    "PRE of an open row": ("ACT 0 0", "PRE 0", 6),
+    "a command a clock": ("ACT 0 0; ACT 1 6", "PRE 0", 7),
+    "ACT after PRE": ("ACT 0 0; PRE 0 8", "ACT 0", 11),
+    "ACT after ACT": ("ACT 0 0; PRE 0 6", "ACT 0", 10),
+    "REF after PRE": ("ACT 0 0; PRE 0 8", "REF 0", 11),
+    "ACT after REF": ("REF 0 0", "ACT 1", 10),
+    "REF after REF": ("REF 0 0", "REF 0", 10),
+}
+"""Commands with bank and clock, the next one, and its first clock; bursts have 4 bytes."""
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_the_first_clock_of_a_command_is_that_by_hand(name: str) -> None:
+    before, then, clock = DEVICES[name]
+    kinds = dict(zip(("ACT", "RD", "WR", "PRE", "REF"), CommandKind, strict=True))
+    bursts = {"RD": 4, "WR": 4}
+    sdram = Sdram(load_config(None, [], "tiny").sdram)
+    for kind, bank, at in map(str.split, before.split("; ")):
+        sdram.issue(SdramCommand(Cycle(int(at)), kinds[kind], int(bank), burst=bursts.get(kind, 0)))
+    kind, bank = then.split()
+    assert sdram.earliest(kinds[kind], int(bank), bursts.get(kind, 0)) == clock
 
 
 def test_cycles_in_use() -> None:
