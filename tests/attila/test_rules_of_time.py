@@ -8,7 +8,7 @@ draw in cycle 11, inputs arrive in the cycle that they name, and each wire takes
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,13 @@ import pytest
 
 from attila_bridge.function.coverage import Setup, cover
 from attila_bridge.function.work import AttributeWork, InstructionWork
-from attila_bridge.time.caches import Tags
+from attila_bridge.time.caches import LineFill, LineRequest, Tags
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.netlist import Boxes
+from attila_bridge.time.netlist import Boxes, netlist
 from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan, TrianglePlan
+from pixelflow.simd.boxes import Level
 from pixelflow.simd.configuration import Value
-from tests.attila.bench import Send, arrivals, plan, program
+from tests.attila.bench import Send, arrivals, frame_of, plan, program
 from tests.attila.moved import outcome
 from tests.attila.scripts import (
     COMMIT,
@@ -620,6 +621,53 @@ def victims(ways: int, blocks: int, *, first_way: int = 0, used: tuple[int, ...]
     return lines
 
 
+def tagged(ways: int, sets: int, requests: int, steps: str) -> list[object]:
+    """What calls of tags return, and each request that is taken: line, block, old block, spill, fill, masked.
+
+    "dirty" and "mask" set those of a line; "filled" and "spilled" end a half of the request taken so many before.
+    """
+    tags = Tags(ways, sets, requests)
+    taken: list[LineRequest] = []
+    found: list[object] = []
+    for step in steps.split(", "):
+        name, *numbers = step.split()
+        args = [int(each) for each in numbers]
+        if name == "take":
+            taken.append(each := tags.queue.popleft())
+            kinds = "spill" * each.spill, "fill" * each.fill, "masked" * each.masked
+            found.append(" ".join([str(each.line), str(each.block), str(each.old), *filter(None, kinds)]))
+        elif name in ("filled", "spilled"):
+            found.append(tags.finish(taken[args[0]], name == "spilled"))
+        elif name in ("dirty", "mask"):
+            getattr(tags, name)[args[0]] = args[1]
+        elif (one := getattr(tags, name)(*args)) is not None:
+            found.append(one)
+    return found
+
+
+def filled(
+    *blocks: int, answers: Mapping[int, int], line: int = 128, inputs: int = 2, decompression: int = 0,
+    write: int = 2, width: int = 64, refused: Sequence[int] = (), size: int = 64,
+) -> list[tuple[object, ...]]:  # fmt: skip
+    """Reads of lines of a cache: cycle, address and bytes of what is asked for, and blocks that are there.
+
+    ``answers`` are tickets by cycle, of ``size`` bytes; in cycles ``refused`` nothing is accepted.
+    """
+    tags = Tags(len(blocks), 1, len(blocks))
+    fill = LineFill(tags, line, inputs, 5, decompression, write)
+    for block in blocks:
+        tags.fetch(block)
+    found: list[tuple[object, ...]] = []
+    for cycle in range(60):
+        if cycle in answers:
+            fill.answered(cycle, (False, 0, size, 5, answers[cycle]), width)
+        if sent := fill.step(cycle, cycle not in refused):
+            found.append((cycle, *sent[1:3]))
+        if fill.filled >= 0:
+            found.append((cycle, fill.filled))
+    return found
+
+
 def culled(nearest: int, equal: bool) -> bool:
     """Whether hierarchical Z drops a quad of this depth behind a maximum of 5."""
     draw = plan(hierarchical=True, nearest=[nearest] * 64, culls_equal=equal)
@@ -755,6 +803,40 @@ def processed(ports: str, steps: tuple[tuple[str, int], ...], *sends: Send, pipe
     config = PAPER.with_values({"gpu.pipelined_draws": pipelined})
     found = arrivals(lambda boxes: boxes.processor, sends, plan(), plan(number=1), steps=steps, config=config)
     return [found[port] for port in ports.split()]
+
+
+def uploaded(*sends: Send) -> list[object]:
+    """What the command processor asks for and begins in an upload of 150 bytes and a draw."""
+    found = arrivals(lambda boxes: boxes.processor, sends, plan(), steps=(("upload", 0), ("draw", 0)),
+        uploads=((8192, 150),))  # fmt: skip
+    return [[(cycle, item[1:3]) for cycle, item in found["memory_request"]], cycles(found, "fetch_command")]
+
+
+def two_draws() -> list[object]:
+    """What the command processor sends for two draws with uploads between them, its phases, and its spans."""
+    steps = (("draw", 0), ("upload", 0), ("read", 150), ("read", 64), ("registers", 6), ("draw", 1), ("swap", 0))
+    sends: list[Send] = [(50, "clipper_ended", 0), (80, "memory_data", (False, 0, 64, 0, 0)),
+        (82, "memory_data", (False, 64, 64, 0, 0)), (95, "memory_data", (False, 128, 22, 0, 0)), *_fragments(200),
+        (230, "memory_data", (False, 0, 64, 0, 0)), (300, "clipper_ended", 1), *_fragments(400),
+        (420, "color0_ended", 0), (420, "color1_ended", 0), (430, "display_ended", 0)]  # fmt: skip
+    second = plan(number=1, fragment_program=replace(program(), address=4096))
+    box: list[Any] = []
+    found = arrivals(lambda boxes: box.append(boxes.processor) or boxes.processor, sends, plan(), second, steps=steps,
+        uploads=((8192, 64),))  # fmt: skip
+    state = box[-1].state
+    ports = "fetch_command", "setup_command", "color0_command"
+    return [[(cycle, item[1:3]) for cycle, item in found["memory_request"]], *(cycles(found, each) for each in ports),
+        {phase: count for phase, count in state.phases.items() if count}, state.spans]  # fmt: skip
+
+
+def wires() -> set[tuple[str, int, int]]:
+    """Wires that take more than a cycle or carry more than one: name, latency, and what arrives in a cycle at most."""
+    net = netlist(Boxes(PAPER, frame_of()))
+    figures = {(each.name, each.latency, 0 if isinstance(each, Level) else each.bandwidth) for each in net.wires}
+    return {(name.translate(_NO_DIGITS), *rest) for name, *rest in figures if rest not in ([1, 1], [1, 0])}  # type: ignore[misc]
+
+
+_NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
 def _fragments(cycle: int) -> list[Send]:
@@ -1147,6 +1229,87 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("the turn of interpolation stays where no quad is left",
         lambda: interpolated((21, "tested1", 32, 4), (30, "tested0", 0, 4), (30, "tested1", 33, 4)),
         [[(1, 32)], [(1, 33), (0, 0)]], "the second ROP's quad goes in 22 and leaves it the turn"),
+    ("an upload goes 64 bytes at a time", lambda: (uploaded(),
+        uploaded((5, "memory_state", 1), (30, "memory_state", 2))),
+        ([[(1, (8192, 64)), (9, (8256, 64)), (17, (8320, 22))], [21]],
+         [[(1, (8192, 64)), (31, (8256, 64)), (39, (8320, 22))], [43]]),
+        "8 cycles each, the last 3; the draw begins a cycle after them, in 20, or in 42 where the second waits for 30"),
+    ("the fragment program of a draw waits for the fragments before", two_draws,
+        [[(2, (8192, 64)), (51, (0, 64)), (52, (64, 64)), (53, (128, 22)), (201, (4096, 64))], [1, 105], [3, 241],
+         [1, 239, 402], {"Draw": 103, "MemoryWrite": 8, "MemoryRead": 84, "EndGeometry": 204, "EndFragment": 2,
+         "Swap": 29}, [("upload", 1, 1, 10), ("vertex", 0, 0, 50), ("upload", 2, 50, 97), ("upload", 4, 98, 104),
+         ("upload", 3, 200, 237), ("fragment", 0, 0, 238), ("vertex", 5, 104, 300), ("fragment", 5, 238, 400),
+         ("vertex", 6, 401, 430)]],
+        "upload in 1, 8 cycles and one more; the first program once the geometry has ended, in 50: the last 22 bytes "
+        "hold the bus from 95 to 97; the second is held in 97; registers 98 to 104, geometry in 104; in 200 "
+        "fragments end and it is asked for: from 230 to 237; ends are seen again in 238, and the draw's fragments "
+        "begin; swap 401. Write 2 to 10, read 50 to 97 and 200 to 237, draw 0 to 2, 10 to 50 and 239 to 300, "
+        "fragments' end 238 and 400"),
+    ("wires take a cycle for one item but for these", wires, {
+        *((f"{each}State", 2, 1) for each in ("ClipperCommand", "TriangleSetupCommand", "TriangleTraversalCommand",
+            "HZCommand", "FFIFOCommand", "SU::ZStencilTestCommand", "SU::ColorWriteCommand")),
+        ("TriangleSetupCommand", 3, 1), ("FS::CommShaderCommand", 1, 2), ("StreamerCommitDeAlloc", 1, 4),
+        ("StreamerCommitDeAllocOC", 1, 2), ("SL::StreamerLoaderDeAlloc", 1, 2), ("VS::ShaderOutput", 11, 1),
+        ("PrimitiveAssemblyInput", 14, 1), ("ClipperExecution", 6, 1), ("RasterizerNewTriangle", 2, 1),
+        ("TriangleSetup", 10, 1), ("TriangleSetupOutput", 2, 1), ("HZInputFragment", 1, 128), ("HZOutput", 1, 128),
+        ("HZBuffer", 5, 3), ("SU::HZUpdate", 4, 1), ("InterpolatorInput", 1, 8), ("Interpolation", 8, 8),
+        ("InterpolatorOutput", 1, 8), ("SU::ZStencilInput", 1, 4), ("SU::ZStencilOutput", 1, 4),
+        ("SU::ColorWriteInput", 1, 4), ("SU::ZStencilTest", 2, 1), ("SU::ColorWriteBlend", 2, 1),
+        ("FS::ShaderCommand", 1, 4), ("FS::ShaderOutput", 11, 4), ("FSTU::TextureAddressALU", 10, 1),
+        ("FSTU::TextureFilter", 8, 1), ("MemoryModule", 10, 1),
+        *((f"{each}MemoryData", 1, 2) for each in ("CommandProcessor", "StreamerLoader", "StreamerFetch",
+            "SU::ZStencilTest", "SU::ColorWrite", "DAC", "FSTU::Texture"))},
+        "10 + 16 / 4 from commit to assembly, 4 + 16 / 4 at most to interpolate, 6 + 4 for addresses, 4 + 4 to filter; "
+        "32 quads from traversal, one to and from a ROP, of both at once to the interpolator; three accesses to the "
+        "buffer of maxima; reads of memory take longer than writes"),
+    ("groups that wait leave one a cycle", lambda: inputs((12, "busy0", True), *_VERTICES[:16], (60, "busy0", False)),
+        [61, 62], "two of four groups are this shader's; sent in 60 and 61"),
+    ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, use 0, fetch 0, fetch 1, fetch 2"), [1, 3, 0],
+        "ways 1 and 0 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
+    ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],
+        "8 and 0 begin the sets; searches from ways 1, 2, 3 find 4, 5 and, in the other set, 4"),
+    ("a fetch needs an unreserved line and a request", lambda: tagged(2, 2, 2, "fetch 0, fetch 2, fetch 4, fetch 1, "
+        "take, filled 0, fetch 1, fetch 0, release 0, fetch 4, release 0, take, filled 1, fetch 4, fetch 0"),
+        [0, 1, -1, -1, "0 0 -1 fill", True, 2, 0, -1, "1 2 -1 fill", True, 0, -1],
+        "4 finds both ways reserved, 1 no request of two; 0 is a hit, so it has to be released twice; then it is gone"),
+    ("reservations are counted", lambda: tagged(1, 1, 4, "fetch 0 3, fetch 0 2, release 0 4, fetch 1, release 0 9, "
+        "fetch 1, fetch 2, release 0, fetch 2"), [0, 0, -1, 0, -1, 0], "3 + 2 - 4 is one left; never less than none"),
+    ("a dirty line is written back when another block takes it", lambda: tagged(1, 1, 2, "fetch 0, take, filled 0, "
+        "dirty 0 1, release 0, fetch 1, take, spilled 1, fetch 1, filled 1, release 0 2, fetch 2, take"),
+        [0, "0 0 -1 fill", True, 0, "0 1 0 spill fill", False, 0, True, 0, "0 2 1 fill"],
+        "complete with both halves; then it is clean"),
+    ("an allocated line is reserved and needs no request", lambda: tagged(2, 1, 1, "allocate 0, allocate 0, "
+        "allocate 1, allocate 2, release 0, allocate 2, release 0, allocate 2, fetch 0"), [0, 0, 1, -1, -1, 0, -1],
+        "0 twice; released twice it is another's, and both ways are reserved"),
+    ("unless it is dirty", lambda: tagged(2, 1, 1, "allocate 0, dirty 0 1, release 0, allocate 1, allocate 2, "
+        "dirty 1 1, release 1, allocate 3, take, spilled 0, allocate 3, take"),
+        [0, 0, 1, -1, "0 -1 0 spill masked", True, 1, "1 -1 2 spill masked"],
+        "1 pushes 0 out, 3 has to wait for that request before it pushes 2 out; both lines were not read"),
+    ("a line written in part is read when it is fetched", lambda: (tagged(1, 1, 1, "allocate 0, mask 0 3, dirty 0 1, "
+        "fetch 0 1 7, release 0, fetch 0 1 7, take, fetch 0 1 7"), tagged(1, 1, 0, "allocate 0, mask 0 7, fetch 0 1 7, "
+        "mask 0 3, release 0 2, fetch 0 1 7")), ([0, -1, 0, "0 0 0 spill fill masked", 0], [0, 0, -1]),
+        "once it is not reserved, and stored before; a full one, 7 of 7, needs no request"),
+    ("a line begins without written bytes", lambda: (tagged(1, 1, 0, "allocate 0, mask 0 7, release 0, allocate 1, "
+        "release 0, fetch 1 1 7"), tagged(1, 1, 1, "allocate 0, mask 0 7, dirty 0 1, release 0, allocate 1, take, "
+        "spilled 0, release 0, fetch 1 1 7, take")),
+        ([0, 0, -1], [0, 0, "0 -1 0 spill masked", True, 0, "0 1 1 fill masked"]), "7 was written of the block before"),
+    ("a flush stores valid lines as requests are free", lambda: tagged(2, 2, 2, "fetch 0, take, filled 0, fetch 1, "
+        "take, filled 1, fetch 2, take, filled 2, release 2, flush, take, take, flush, spilled 3, flush, fetch 1, "
+        "take, spilled 4, spilled 5, flush"), [0, "0 0 -1 fill", True, 2, "2 1 -1 fill", True, 1, "1 2 -1 fill", True,
+        False, "0 -1 0 spill", "1 -1 2 spill", False, True, False, -1, "2 -1 1 spill", True, True, True],
+        "two of three, the third with the next free one, after which its block is not there; done with the last"),
+    ("a line is asked for in pieces, the next when it is there", lambda: (filled(7, 8, answers={10: 0, 12: 1}, inputs=1,
+        width=32, write=3), filled(7, 8, answers={10: 0, 12: 1}, inputs=1, width=32, write=3, decompression=4)),
+        ([(0, 896, 64), (1, 960, 64), (16, 1024, 64), (16, 7), (17, 1088, 64)],
+         [(0, 896, 64), (1, 960, 64), (20, 1024, 64), (20, 7), (21, 1088, 64)]),
+        "2 cycles a piece on the bus: complete in 13, written in 3 cycles; decompressed in 4 before"),
+    ("lines are written in order", lambda: (filled(7, 8, answers={5: 2, 9: 3, 20: 0, 21: 1}, refused=(1, 2)),
+        filled(7, 8, answers={5: 2, 9: 3, 20: 0, 21: 1}, refused=(1, 2), decompression=4)),
+        ([(0, 896, 64), (3, 960, 64), (4, 1024, 64), (5, 1088, 64), (23, 7), (25, 8)],
+         [(0, 896, 64), (3, 960, 64), (4, 1024, 64), (5, 1088, 64), (27, 7), (31, 8)]),
+        "the first is complete in 21, 2 cycles each; decompressed in 25 and, from then on, in 29"),
+    ("nothing is asked for while the bus is held", lambda: filled(1, 2, line=96, width=16, answers={1: 0}),
+        [(0, 96, 64), (4, 160, 32), (5, 192, 64), (6, 256, 32)], "64 bytes over 16 hold it from 1 to 4"),
     ("the first way of a search rotates", lambda: victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
         "0 to 3 are remembered; searches begin at 1 to 7 and 0: the first way past 3 from there, 4 up to a "
         "beginning of 4"),

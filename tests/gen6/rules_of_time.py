@@ -116,6 +116,11 @@ RULES = (
          "2 and 1: registers 11 and 13 are odd", {"banks": False}, 2, {"banks": True}),
     Rule("sources of two banks do not", "add (8) g20<1>F g11<8,8,1>F g12<8,8,1>F", 2, "registers 11 and 12",
          {"source": "add (8) g20<1>F g10<8,8,1>F g12<8,8,1>F"}, 3, {"banks": True}),
+    Rule("other registers are in no bank", "add (8) g20<1>F acc0<8,8,1>F g12<8,8,1>F", 2, "g12 alone",
+         {"source": "add (8) g20<1>F g10<8,8,1>F g12<8,8,1>F"}, 3, {"banks": True}),
+    Rule("nor are those that an address chooses", "mov (1) a0.0<1>UW 1280UW; add (8) g20<1>D g[a0.0]<8,8,1>D "
+         "g12<8,8,1>D", 18, "@0, @16 to 18", {"source": "mov (1) a0.0<1>UW 1280UW; add (8) g20<1>D g40<8,8,1>D "
+         "g12<8,8,1>D"}, 5, {"banks": True}, executed=True),
     Rule("the last two of three sources in one bank always do",
          "mad (8) g20<1>F g11<4,4,1>F g12<4,4,1>F g14<4,4,1>F {align16}", 3, "2 and 1: registers 12 and 14 are even",
          {"source": "mad (8) g20<1>F g10<4,4,1>F g12<4,4,1>F g13<4,4,1>F {align16}"}, 2),
@@ -193,6 +198,25 @@ RULES = (
          {"source": f"mov (1) a0.0<1>UW 1312UW; mov (8) g[a0.0]<1>D 1D; {USE.format(40)}"}, 20, executed=True),
     Rule("such a source is only read", f"{INDIRECT}; {USE.format(40)}", 20, "@0, @16, @18 to 20",
          {"source": f"{INDIRECT}; {USE.format(20)}"}, 34, executed=True),
+    Rule("message registers are no general ones", f"mov (8) g127<1>D 1D; {READ.replace('(8) 1', '(8) 0')}", 3,
+         "@0, @1 to 3",
+         {"source": f"mov (8) m0<1>D 1D; {READ.replace('(8) 1', '(8) 0')}"}, 18),
+    Rule("the last byte of a destination counts", f"mov (8) g20.25<1>UB g10<8,8,1>UB; {USE.format(21)}", 18,
+         "@0, @16 to 18: bytes 25 to 32", {"source": f"mov (8) g20.24<1>UB g10<8,8,1>UB; {USE.format(21)}"}, 4),
+    Rule("no other instruction reads pairs", "mov (8) g5<1>D 1D; add (8) g20<1>F g10<8,8,1>F g4<8,8,1>F", 4,
+         "@0, @2 to 4: g10 and g4", {"source": f"mov (8) g5<1>D 1D; {PLANE}"}, 18),
+    Rule("only functions have a second result", f"add.o.f0.0 (8) g20<1>F g10<8,8,1>F g11<8,8,1>F; {USE.format(21)}", 4,
+         "@0, @2 to 4: a condition of the number of sincos", {"source": f"{INVERSE.replace('inv', 'sincos')}; "
+         f"{USE.format(21)}"}, 18),
+    Rule("an answer to nowhere is no register's", f"{READ.replace('g20', 'null')}; {USE.format(0)}", 4, "@0, @2 to 4",
+         {"source": f"{READ.replace('g20', 'g0')}; {USE.format(0)}"}, 102),
+    Rule("remainders hold the math unit as quotients do", f"{DIVIDE.replace('intdiv', 'intmod')}; {SECOND_DIVIDE}", 52,
+         "@0, @26", {"division_issue": 20}, 40),
+    Rule("both at once do, too", f"{DIVIDE.replace('intdiv', 'intdivmod')}; {INVERSE.replace('20', '24')}", 28,
+         "@0, @26 to 28", {"division_issue": 20}, 22),
+    Rule("an indirect destination is no other register", "mov (1) a0.0<1>UW 1280UW; mov (8) g[a0.0]<1>D 1D; "
+         f"{USE.format(0)}", 20, "@0, @16, @18 to 20",
+         {"source": f"mov (1) a0.0<1>UW 1280UW; mov (8) g[a0.0]<1>D 1D; {USE.format(40)}"}, 34, executed=True),
     # Branches.
     Rule("a branch holds the front end for 2 cycles", f"jmpi (1) 1; {ONE}", 4, "@0, @2 to 4", {"branch_cycles": 5}, 7),
     Rule("a jump by a register waits for it", "mov (1) g10<1>D 0D; jmpi (1) g10<0,1,0>D; nop", 20, "@0, @16, @18 to 20",
@@ -321,7 +345,8 @@ RULES = (
     Rule("a row finds lines that it alone has fetched", LONG, 422, "second row: 0 @200, 16 @400, 0 @420",
          {"l1_miss_cycles": 30}, 432, {**SMALL, "units": 2, "row": 1}, [[4], [0, 64, 0]]),
     Rule("a thread that takes a place fetches then", "; ".join([ONE] * 5), 403,
-         "0 @200; the second begins in 201: 1 @401", {"l2_miss_cycles": 100}, 203, {"caches": True, "threads": 1}, [[0], [4]]),
+         "0 @200; the second begins in 201: 1 @401", {"l2_miss_cycles": 100}, 203, {"caches": True, "threads": 1},
+         [[0], [4]]),
     # The account: what cycles are for.
     Rule("a thread waits for a pipe, and further for a result", f"{CHAIN}; {CHAIN}", 14, "@0, the pipe to 2, @16",
          {"issue_cycles": 3}, 13, figure="waited operand"),
@@ -333,8 +358,8 @@ RULES = (
          {"source": f"{INVERSE}; {CHAIN}; {CHAIN}"}, 14, figure="idle operand"),
     Rule("the first fetch is a wait", "nop", 200, "to 200", {"l2_miss_cycles": 100}, 100, {"caches": True},
          figure="idle fetch"),
-    Rule("each fetch is", "nop; nop; nop; nop; nop", 398, "to 200; the second from 208, when the front end is free, to 406",
-         {"l2_miss_cycles": 100}, 198, {"caches": True}, figure="waited fetch"),
+    Rule("each fetch is", "nop; nop; nop; nop; nop", 398, "to 200; the second from 208, when the front end is free, "
+         "to 406", {"l2_miss_cycles": 100}, 198, {"caches": True}, figure="waited fetch"),
     Rule("results of the math unit have a cause of their own", f"{INVERSE}; {USE.format(20)}", 15, "@0, from 1 to 16",
          {"math_cycles": 14}, 13, figure="waited math result"),
     Rule("flags too", f"{COMPARE}; {GUARDED}", 16, "@0, the pipe to 2, the flag at 18", {"flag_cycles": 10}, 8,
