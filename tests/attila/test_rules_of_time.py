@@ -14,16 +14,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attila_bridge.function import draw
 from attila_bridge.function.coverage import Setup, cover
-from attila_bridge.function.work import AttributeWork, InstructionWork
+from attila_bridge.function.work import AttributeWork, InstructionWork, ProgramWork
+from attila_bridge.run import units_of
 from attila_bridge.time.caches import LineFill, LineRequest, Tags
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import Boxes, netlist
-from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan, TrianglePlan
+from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan, TrianglePlan, plan_frame
+from attila_bridge.time.rop_cache import COLOR_LEVELS, DEPTH_LEVELS, compressed_bytes
 from pixelflow.simd.boxes import Level
 from pixelflow.simd.configuration import Value
 from tests.attila.bench import Send, arrivals, frame_of, plan, program
-from tests.attila.moved import outcome
+from tests.attila.moved import SCENES, outcome
 from tests.attila.scripts import (
     COMMIT,
     DRAW,
@@ -756,6 +759,18 @@ def batches(*sends: Send) -> list[int]:
     return [cycle for cycle, _ in found]
 
 
+def _vertices_of_batch(cycle: int, number: int, last: bool = False) -> Send:
+    return (cycle, "groups", (0, 0, -1, ((number, False, last),)), 4)
+
+
+def in_batches(*sends: Send, steps: ProgramWork, **values: Value) -> list[tuple[int, int]]:
+    """When groups leave a shader that works in batches: the first entry of vertices, or the quad."""
+    config = PAPER.with_values({"shader.window": False, **{f"shader.{key}": value for key, value in values.items()}})
+    (found,) = sent(_SHADERS, "output", (10, "command", (0, 1)), *sends, config=config, vertex_program=steps,
+        fragment_program=steps)  # fmt: skip
+    return [(cycle, item[3][0][0] if item[3] else item[2]) for cycle, item in found]
+
+
 def _later(cycle: int) -> Send:
     return (cycle, "groups", (1, 0, 1, ()), 4)
 
@@ -827,6 +842,24 @@ def two_draws() -> list[object]:
     ports = "fetch_command", "setup_command", "color0_command"
     return [[(cycle, item[1:3]) for cycle, item in found["memory_request"]], *(cycles(found, each) for each in ports),
         {phase: count for phase, count in state.phases.items() if count}, state.spans]  # fmt: skip
+
+
+def frame() -> list[object]:
+    """Steps, programs, uploads and their transactions, the last two of each draw, of a frame of two draws."""
+    planned = plan_frame(draw(SCENES["depths"](), units_of(PAPER)), PAPER)
+    return [planned.steps, planned.programs, planned.uploads[2:], planned.written[:4], planned.written[-2:]]
+
+
+def planned(scene: str) -> tuple[DrawPlan, ...]:
+    """Plans of the draws of a small scene."""
+    return plan_frame(draw(SCENES[scene](), units_of(PAPER)), PAPER).draws
+
+
+def begun(compress: bool) -> dict[int, int]:
+    """States of lines of WORDS and of zeros, with which a colour unit begins."""
+    box = Boxes(PAPER.with_values({"color.compress": compress}), frame_of()).color[0]
+    box.state.cache.begin(7, {3: WORDS * 16, 5: [0] * 64})
+    return box.state.cache.states
 
 
 def wires() -> set[tuple[str, int, int]]:
@@ -1264,6 +1297,85 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "buffer of maxima; reads of memory take longer than writes"),
     ("groups that wait leave one a cycle", lambda: inputs((12, "busy0", True), *_VERTICES[:16], (60, "busy0", False)),
         [61, 62], "two of four groups are this shader's; sent in 60 and 61"),
+    ("a line is as large as the spread of its words asks", lambda: [[compressed_bytes(words, 256, levels) for words in
+        ([0, 127], [0, 32, 96, 128], [0, 64, 128], [0, 2 << 13, 4 << 13], [0, 2 << 21, 4 << 21])]
+        for levels in (COLOR_LEVELS, DEPTH_LEVELS)], [[64, 64, 128, 256, 256], [64, 64, 128, 192, 256]],
+        "high parts 0 to 3; 0, 1, 3, 4 near an end; 0, 2, 4 are not: the next level, of depths one more"),
+    ("a frame loads, clears, draws and loads again", frame, [(("ready", 78), ("write", 132), ("read", 304),
+        ("read", 272), ("clear", 0), ("clear", 1), ("draw", 0), ("upload", 0), ("upload", 1), ("upload", 2),
+        ("upload", 3), ("read", 272), ("registers", 6), ("draw", 1), ("swap", 0)),
+        ((45056, 304), (49152, 272), (65536, 272)), ((61440, 96), (65536, 272)),
+        ((82, 32768), (90, 32832), (98, 32896), (106, 36864)), ((204, 49344), (206, 49408))],
+        "68 + 5 + 5; arrays of 192, 192 and 96 bytes and programs of 3 and 1 and 16 more instructions, 8 bytes a "
+        "cycle: 24 + 24 + 12 + 38 + 34; the second draw has arrays and a fragment program of its own. The first 64 "
+        "bytes are written 8 cycles after 4 before 78, the last but one of the program in 204, the last 16 in 206"),
+    ("quads tested late wait for the colour unit", lambda: fifo("color0", (12, "color_ready0", False),
+        (80, "color_ready0", True), (21, "quads", (0, 1), 8), (40, "interpolated", (0, [(0, 0), (0, 1)]), 8), *BACK,
+        *stream("tested0", (0, 1, -1), 60, 4), early=False)[0], [(81, 0), (82, 1), (83, -1)], "in order, from 80 on"),
+    ("inputs of vertices count for a shader's batch, too", lambda: [[(cycle, item[:3]) for cycle, item in port]
+        for port in sent(_FIFO, "input0 input1", DRAW, *_VERTICES[:4], (30, "interpolated", (0, [(0, 0)]), 4),
+        *((40, f"vertex{at}", (0, (4 + at, False, False))) for at in range(4)),
+        config=PAPER.with_values({"fifo.shader_batch": 8}))],
+        [[(22, (0, 0, -1)), (32, (1, 0, 0))], [(41, (0, 0, -1))]],
+        "four vertices and a quad of four are eight, so the next vertices go to the other shader"),
+    ("a clear empties the buffer of maxima and the lines that were read", lambda: [arrivals(HZ, [DRAW,
+        (15, "maxima0", (0, 5)), *STEPS[1:], (60, "command", ("clear", 0)), (70, "command", ("draw", 1)),
+        (80, "steps", (0, 1), 64), (81, "steps", (-1, 1), 4)], *(plan(number=at, hierarchical=True, nearest=[9] * 64)
+        for at in range(2)))[port] for port in ("quads", "ended")],
+        [[(29, (-1,)), (87, (0,)), (88, (-1,))], [(30, 0), (62, 0), (89, 1)]],
+        "9 is behind 5 in the first draw, a wire of 2; 64 blocks are cleared in 60; the second reads its line again"),
+    ("outputs leave two a cycle", lambda: left(InstructionWork(4, (), -1, -1, True), sends=_GROUPS[:3], outputs=3),
+        [32, 34], "sent in 27 and 29: 2 cycles for 3 outputs, and 3"),
+    ("groups over the threads begin when another has left", lambda: cycles({"": sent(_SHADERS, "output", *_GROUPS[:4],
+        config=PAPER.with_values({"shader.threads": 8, "shader.buffers": 4}),
+        fragment_program=program(InstructionWork(20, (), -1, -1, True)))[0]}, ""), [47, 48, 70],
+        "two begin, done in 42 and 43, sent a cycle later; the third is fetched in 44, done in 65, sent in 66"),
+    ("a group of a batch waits for its own result", lambda: in_batches(_vertices_of_batch(21, 0, True),
+        steps=program(MOV, MOV_END)), [(36, 0)], "refused in 23 and 25, decoded in 27, done in 31, sent in 32"),
+    ("a refused instruction lets the others of its batch pass", lambda: in_batches(_vertices_of_batch(21, 0),
+        _vertices_of_batch(22, 1, True), results=1, steps=program(InstructionWork(4, (), -1, -1, False),
+        InstructionWork(3, (), -1, -1, True))), [(33, 1), (34, 0)],
+        "of the first in 24, as the second writes in 27; it is decoded again in 26, after the other one in 25"),
+    ("a group left behind by its batch goes on alone", lambda: in_batches(_vertices_of_batch(21, 0),
+        _vertices_of_batch(22, 1, True), TICKETS[0], (50, "ticket0", 0), (60, "result0", 0), (80, "result0", 1),
+        steps=_READS_TEXTURE), [(71, 0), (93, 1)],
+        "the first waits to 60, is fetched in 61, done in 66; the second reads in 63, goes on in 81, in which the "
+        "batch ends; so it is fetched 2 later, done in 88"),
+    ("batches of vertices go before those of fragments", lambda: in_batches((21, "groups", (1, 0, 5, ()), 4),
+        _vertices_of_batch(30, 0, True), steps=_TWO), [(42, 0), (96, 5)],
+        "fetched in 31 and 32, after a turn in 30; the fragments' batch closes 64 after 21"),
+    ("a quad without a place in the plan reads the first line", lambda: sent(_TEXTURE, "results",
+        (21, "requests", (3, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
+        for at in range(4)), reads=(ReadPlan({}, []),))[0], [(69, 3)], "as one that reads it by the plan"),
+    ("quads that fail their tests reach no colour unit", lambda: [(any(each.to_depth), any(each.to_color))
+        for each in planned("depths")], [(True, True), (True, False)],
+        "the second draw is behind the first, or as far"),
+    ("texels of a line are one", lambda: planned("texture")[0].reads[0].samples[0], ((((224, 16),),),),
+        "64 texels on 8 pixels: level 3, of one line, 57,344 / 256"),
+    ("a frame begins with lines in the sizes of their words", lambda: (begun(True), begun(False)),
+        ({3: 256, 5: 64}, {3: 256, 5: 256}), "or all of them uncompressed"),
+    ("quads of a line have words of their own", lambda: arrivals(lambda boxes: boxes.color[0], [DRAW,
+        *stream("quads", (0, 1, -1), 21, 4), (60, "command", ("swap", 0))],
+        plan(step_quads=[(0, 1)], color_words=[*WORDS, *[0] * 252]))["states"][-1][1], {0: 256},
+        "the second's zeros do not take the place of the first's words"),
+    ("boxes ask for one item a cycle while they have room", lambda: [sent(box, "request", DRAW,
+        indices=list(range(100))) for box in (ASSEMBLY, CLIPPER, SETUP, TRAVERSAL)], [[[(begin + at, 1) for at in range(room)]]
+        for begin, room in ((12, 8), (12, 4), (12, 12), (13, 16))], "from 11 on; traversal from 12"),
+    ("the end of a draw passes where its last triangle does not", lambda: (
+        sent(CLIPPER, "output ended", *ASKED, *FOUR[:2], (23, "triangles", -1), triangles=outcomes(4, 1)),
+        sent(SETUP, "output ended", *ASKED, *FOUR[:2], (23, "triangles", -1), triangles=outcomes(4, 2))),
+        ([[(29, 0), (33, -1)], [(33, 0)]], [[(33, 0), (35, -1)], [(35, 0)]]),
+        "sent in 27 and, done in 29, 4 later; sent in 31 and, done in 33, at once"),
+    ("triangles leave when they are asked for", lambda: [sent(box, "output", DRAW, (12, "requests", 1), *FOUR,
+        (60, "requests", 1), triangles=outcomes(4, 4, 4)) for box in (CLIPPER, SETUP)],
+        [[[(29, 0), (62, 1)]], [[(33, 0), (62, 1)]]], "the second in 60"),
+    ("quads that were tested leave in order", lambda: sent(lambda boxes: boxes.depth[0], "tested", DRAW,
+        (12, "consumer", False), (100, "consumer", True), *stream("quads", (0, 1, 2), amount=4), tests=True)[0],
+        [(101, 0), (102, 1), (103, 2)], "written by 50"),
+    ("lines are read one after the other to be stored", lambda: cycles(arrivals(lambda boxes: boxes.color[0], [DRAW,
+        *stream("quads", (0, 16, -1), 21, 4), (60, "command", ("swap", 0))], plan(step_quads=[(0,), (16,)],
+        blocks=[0, 1]), config=PAPER.with_values({"color.extra_read_port": False})), "states"), [89],
+        "read from 62 and 70 on, compressed from 70 and 78, the second sent in 86, done in 87, noticed in 88"),
     ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, use 0, fetch 0, fetch 1, fetch 2"), [1, 3, 0],
         "ways 1 and 0 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
     ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],
