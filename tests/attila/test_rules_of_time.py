@@ -862,6 +862,13 @@ def begun(compress: bool) -> dict[int, int]:
     return box.state.cache.states
 
 
+def of_second(pick: Callable[[Boxes], Any], port: str, sends: Sequence[Send], **changes: object) -> list[int]:
+    """When items of a port come in the second draw, which has changes."""
+    told = [(11, "command", ("draw", 1)) if each == DRAW else each for each in sends]
+    other = plan(triangles=outcomes(1, 2, 0))
+    return cycles(arrivals(pick, told, other, plan(number=1, **changes)), port)
+
+
 def wires() -> set[tuple[str, int, int]]:
     """Wires that take more than a cycle or carry more than one: name, latency, and what arrives in a cycle at most."""
     net = netlist(Boxes(PAPER, frame_of()))
@@ -1359,8 +1366,9 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         plan(step_quads=[(0, 1)], color_words=[*WORDS, *[0] * 252]))["states"][-1][1], {0: 256},
         "the second's zeros do not take the place of the first's words"),
     ("boxes ask for one item a cycle while they have room", lambda: [sent(box, "request", DRAW,
-        indices=list(range(100))) for box in (ASSEMBLY, CLIPPER, SETUP, TRAVERSAL)], [[[(begin + at, 1) for at in range(room)]]
-        for begin, room in ((12, 8), (12, 4), (12, 12), (13, 16))], "from 11 on; traversal from 12"),
+        indices=list(range(100))) for box in (ASSEMBLY, CLIPPER, SETUP, TRAVERSAL)],
+        [[[(begin + at, 1) for at in range(room)]] for begin, room in ((12, 8), (12, 4), (12, 12), (13, 16))],
+        "from 11 on; traversal from 12"),
     ("the end of a draw passes where its last triangle does not", lambda: (
         sent(CLIPPER, "output ended", *ASKED, *FOUR[:2], (23, "triangles", -1), triangles=outcomes(4, 1)),
         sent(SETUP, "output ended", *ASKED, *FOUR[:2], (23, "triangles", -1), triangles=outcomes(4, 2))),
@@ -1376,6 +1384,49 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         *stream("quads", (0, 16, -1), 21, 4), (60, "command", ("swap", 0))], plan(step_quads=[(0,), (16,)],
         blocks=[0, 1]), config=PAPER.with_values({"color.extra_read_port": False})), "states"), [89],
         "read from 62 and 70 on, compressed from 70 and 78, the second sent in 86, done in 87, noticed in 88"),
+    ("boxes do what the draw that they are told has", lambda: (
+        of_second(lambda boxes: boxes.fetch, "indices", [DRAW], indices=[5, 6]),
+        of_second(lambda boxes: boxes.commit, "vertices", COMMIT, vertex_program=program(outputs=8)),
+        of_second(ASSEMBLY, "triangles", [*ASKED, *stream("vertices", [1] * 5, 31)], triangles=outcomes(4, 4, 4),
+            indices=[0, 1, 2, 3, 4]),
+        of_second(CLIPPER, "output", [*ASKED, *FOUR], triangles=outcomes(4, 4, 4)),
+        of_second(SETUP, "output", [*ASKED, *FOUR], triangles=outcomes(4, 4, 4)),
+        of_second(TRAVERSAL, "steps", TRIANGLES[:1] + TRIANGLES[3:], batches=_TILES.batches,
+            steps_inside=_TILES.steps_inside),
+        of_second(HZ, "quads", STEPS, hierarchical=True),
+        of_second(lambda boxes: boxes.interpolator, "output", [(21, "quads", (1, [(0, 0)]), 4)], fragment_inputs=16),
+        of_second(lambda boxes: boxes.depth[0], "tested", QUADS, tests=True),
+        of_second(lambda boxes: boxes.color[0], "ended", QUADS, blends=True),
+        of_second(_TEXTURE, "address", [(21, "requests", (3, 1, 0, 0, 20))], reads=(ReadPlan({0: 0}, [(ONE, ONE)]),)),
+        ), ([13, 14], [63, 65], [35, 36, 37, 38], [29, 33, 37, 41], [33, 34, 35, 36], [26, 27, 28, 29, 30], [28, 29],
+        [30], [45, 46], [47], [29, 30]), "as in rows above; the first draw's triangles are not drawn"),
+    ("texture units take requests in turn", lambda: [[(cycle, item[0]) for cycle, item in port] for port in
+        sent(_SHADERS, "request0 request1", *_GROUPS[:7], *((12 + at, f"ticket{unit}", 0) for unit in range(2)
+        for at in range(3)), fragment_program=_READS_TEXTURE, config=PAPER.with_values({"texture.units": 2,
+        "texture.request_group": 2}))], [[(23, 0), (24, 1), (25, 2)], [(27, 4), (28, 3), (29, 5)]],
+        "three while one comes each cycle; the fourth finds no ticket in 25, so the turn goes on; it is fetched again "
+        "in 26, before the sixth, which comes then"),
+    ("a step of two lines is fetched as requests are free", lambda: [cycles({"": each}, "") for each in sent(_TEXTURE,
+        "memory_request results", (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at + 24 * (at > 3), "memory_data",
+        (False, 64 * at, 64, 8, at)) for at in range(8)), reads=(ReadPlan({0: 0}, [((((0, 8), (1, 8)),),)]),),
+        config=PAPER.with_values({"texture.cache_requests": 1}))], [[32, 33, 34, 35, 62, 63, 64, 65], [109]],
+        "the first is there in 60, in which the second is fetched; its last bytes come in 92, decompressed in 96, "
+        "written in 100, read then, filtered from 101 to 106, handed on in 107, sent in 108"),
+    ("addresses are those of the oldest read", lambda: sent(_TEXTURE, "address", *stream("requests", [(0, 0, at, 0, 20)
+        for at in range(3)]), reads=(ReadPlan({at: at for at in range(3)}, [((*ONE, *ONE),)] * 3),))[0],
+        [(30, 0), (32, 1), (34, 2)], "begun in 22, 24, 26, 6 + 2 each"),
+    ("a line is kept until its last step was read", lambda: cycles(arrivals(_TEXTURE, [*stream("requests",
+        [(at, 0, at, 0, 20) for at in range(2)]), (40, "memory_data", (False, 0, 64, 8, 0))], plan(reads=(ReadPlan(
+        {0: 0, 1: 1}, [((((0, 8),), ((0, 8),)),), ((((16, 16),),),)]),)), config=PAPER.with_values(
+        {"texture.ways": 1, "texture.line": 64})), "memory_request"), [33, 48],
+        "fetched in 31 and 32; there in 45, read then and in 46, in which the next is fetched"),
+    ("lines read last stay in a texture cache", lambda: [(cycle, item[1]) for cycle, item in sent(_TEXTURE,
+        "memory_request", *((cycle, "requests", (at, 0, at, 0, 20)) for at, cycle in
+        enumerate((21, 100, 200, 300, 400))),
+        *((cycle, "memory_data", (False, 0, 64, 8, at)) for at, cycle in enumerate((60, 140, 340))),
+        reads=(ReadPlan({at: at for at in range(5)}, [((((block, 16),),),) for block in (0, 16, 0, 32, 0)]),),
+        config=PAPER.with_values({"texture.ways": 2, "texture.line": 64}))[0]], [(32, 0), (111, 1024), (311, 2048)],
+        "11 after each request; the fourth read takes the line of the second, the last finds its own"),
     ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, use 0, fetch 0, fetch 1, fetch 2"), [1, 3, 0],
         "ways 1 and 0 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
     ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],
