@@ -40,7 +40,6 @@ class GroupSlot:
         "registers",
         "transmission",
         "waits_again",
-        "waits_texture",
         "written",
     )
 
@@ -60,7 +59,7 @@ class GroupSlot:
         self.again = False
         """True if its next instruction was refused before."""
         self.next_fetch = 0
-        self.blocked = self.ended = self.waits_again = self.waits_texture = False
+        self.blocked = self.ended = self.waits_again = False
         self.done = 0
         """Cycle in which its latest result is written."""
         self.written: dict[int, int] = {}
@@ -83,7 +82,7 @@ class GroupSlot:
         self.registers = registers
         self.transmission = transmission
         self.position = self.done = 0
-        self.again = self.blocked = self.ended = self.waits_again = self.waits_texture = False
+        self.again = self.blocked = self.ended = self.waits_again = False
         self.written.clear()
 
 
@@ -587,7 +586,6 @@ class UnifiedShader(GpuBox[ShaderState]):
         texture = instruction.texture >= 0
         if texture:
             s.tickets[s.next_unit] -= threads
-            slot.waits_texture = True
             s.accesses.append((slot.number, instruction.texture, cycle))
         if instruction.is_end:
             slot.ended = True
@@ -618,7 +616,6 @@ class UnifiedShader(GpuBox[ShaderState]):
         s = self.state
         for number in numbers:
             slot = s.slots[number]
-            slot.waits_texture = False
             if not slot.ended:
                 slot.blocked = False
                 s.commands.append((_UNBLOCK, number, 0))

@@ -178,7 +178,7 @@ class Account:
     idle: Counter[str] = field(default_factory=Counter)
     """Cycles in which no part was held, by the cause for which the next thread to issue waited."""
     switches: int = 0
-    """Issues of another thread than the unit's previous one."""
+    """Issues of another thread than the unit's previous one, if that has not ended."""
     banked: int = 0
     messages: Counter[int] = field(default_factory=Counter)
     """Messages by target."""

@@ -66,10 +66,12 @@ def frame_of(
     steps: Sequence[tuple[str, int]] = (),
     blocks: int = 64,
     written: tuple[tuple[int, int], ...] = (),
+    uploads: tuple[tuple[int, int], ...] = (),
 ) -> FramePlan:
     """Return a frame of draws; programs that its steps read begin at pages of memory."""
     programs = tuple((4096 * at, size) for at, size in enumerate(size for kind, size in steps if kind == "read"))
-    return FramePlan(draws, tuple(steps), blocks, 4096, 0, 1 << 20, 0, 0xFFFFFF, programs, 0, written=written)
+    rest = 4096, 0, 1 << 20, 0, 0xFFFFFF, programs, 0
+    return FramePlan(draws, tuple(steps), blocks, *rest, uploads=uploads, written=written)
 
 
 def arrivals(
@@ -81,12 +83,13 @@ def arrivals(
     until: int = 2000,
     blocks: int = 64,
     written: tuple[tuple[int, int], ...] = (),
+    uploads: tuple[tuple[int, int], ...] = (),
 ) -> dict[str, list[tuple[int, Any]]]:
     """Drive one box of the machine; return, by output port, the cycle in which each item can be read, and the item.
 
     Wires have the latencies and widths that they have in the machine, those from the box to itself too.
     """
-    frame = frame_of(*draws, steps=steps, blocks=blocks, written=written)
+    frame = frame_of(*draws, steps=steps, blocks=blocks, written=written, uploads=uploads)
     around, boxes = Boxes(config, frame), Boxes(config, frame)
     netlist(around)
     like, box = pick(around), pick(boxes)

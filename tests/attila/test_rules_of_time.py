@@ -8,21 +8,25 @@ draw in cycle 11, inputs arrive in the cycle that they name, and each wire takes
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from attila_bridge.function import draw
 from attila_bridge.function.coverage import Setup, cover
-from attila_bridge.function.work import AttributeWork, InstructionWork
-from attila_bridge.time.caches import Tags
+from attila_bridge.function.work import AttributeWork, InstructionWork, ProgramWork
+from attila_bridge.run import units_of
+from attila_bridge.time.caches import LineFill, LineRequest, Tags
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.netlist import Boxes
-from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan, TrianglePlan
+from attila_bridge.time.netlist import Boxes, netlist
+from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan, TrianglePlan, plan_frame
+from attila_bridge.time.rop_cache import COLOR_LEVELS, DEPTH_LEVELS, compressed_bytes
+from pixelflow.simd.boxes import Level
 from pixelflow.simd.configuration import Value
-from tests.attila.bench import Send, arrivals, plan, program
-from tests.attila.moved import outcome
+from tests.attila.bench import Send, arrivals, frame_of, plan, program
+from tests.attila.moved import SCENES, outcome
 from tests.attila.scripts import (
     COMMIT,
     DRAW,
@@ -620,6 +624,53 @@ def victims(ways: int, blocks: int, *, first_way: int = 0, used: tuple[int, ...]
     return lines
 
 
+def tagged(ways: int, sets: int, requests: int, steps: str) -> list[object]:
+    """What calls of tags return, and each request that is taken: line, block, old block, spill, fill, masked.
+
+    "dirty" and "mask" set those of a line; "filled" and "spilled" end a half of the request taken so many before.
+    """
+    tags = Tags(ways, sets, requests)
+    taken: list[LineRequest] = []
+    found: list[object] = []
+    for step in steps.split(", "):
+        name, *numbers = step.split()
+        args = [int(each) for each in numbers]
+        if name == "take":
+            taken.append(each := tags.queue.popleft())
+            kinds = "spill" * each.spill, "fill" * each.fill, "masked" * each.masked
+            found.append(" ".join([str(each.line), str(each.block), str(each.old), *filter(None, kinds)]))
+        elif name in ("filled", "spilled"):
+            found.append(tags.finish(taken[args[0]], name == "spilled"))
+        elif name in ("dirty", "mask"):
+            getattr(tags, name)[args[0]] = args[1]
+        elif (one := getattr(tags, name)(*args)) is not None:
+            found.append(one)
+    return found
+
+
+def filled(
+    *blocks: int, answers: Mapping[int, int], line: int = 128, inputs: int = 2, decompression: int = 0,
+    write: int = 2, width: int = 64, refused: Sequence[int] = (), size: int = 64,
+) -> list[tuple[object, ...]]:  # fmt: skip
+    """Reads of lines of a cache: cycle, address and bytes of what is asked for, and blocks that are there.
+
+    ``answers`` are tickets by cycle, of ``size`` bytes; in cycles ``refused`` nothing is accepted.
+    """
+    tags = Tags(len(blocks), 1, len(blocks))
+    fill = LineFill(tags, line, inputs, 5, decompression, write)
+    for block in blocks:
+        tags.fetch(block)
+    found: list[tuple[object, ...]] = []
+    for cycle in range(60):
+        if cycle in answers:
+            fill.answered(cycle, (False, 0, size, 5, answers[cycle]), width)
+        if sent := fill.step(cycle, cycle not in refused):
+            found.append((cycle, *sent[1:3]))
+        if fill.filled >= 0:
+            found.append((cycle, fill.filled))
+    return found
+
+
 def culled(nearest: int, equal: bool) -> bool:
     """Whether hierarchical Z drops a quad of this depth behind a maximum of 5."""
     draw = plan(hierarchical=True, nearest=[nearest] * 64, culls_equal=equal)
@@ -708,6 +759,18 @@ def batches(*sends: Send) -> list[int]:
     return [cycle for cycle, _ in found]
 
 
+def _vertices_of_batch(cycle: int, number: int, last: bool = False) -> Send:
+    return (cycle, "groups", (0, 0, -1, ((number, False, last),)), 4)
+
+
+def in_batches(*sends: Send, steps: ProgramWork, **values: Value) -> list[tuple[int, int]]:
+    """When groups leave a shader that works in batches: the first entry of vertices, or the quad."""
+    config = PAPER.with_values({"shader.window": False, **{f"shader.{key}": value for key, value in values.items()}})
+    (found,) = sent(_SHADERS, "output", (10, "command", (0, 1)), *sends, config=config, vertex_program=steps,
+        fragment_program=steps)  # fmt: skip
+    return [(cycle, item[3][0][0] if item[3] else item[2]) for cycle, item in found]
+
+
 def _later(cycle: int) -> Send:
     return (cycle, "groups", (1, 0, 1, ()), 4)
 
@@ -755,6 +818,65 @@ def processed(ports: str, steps: tuple[tuple[str, int], ...], *sends: Send, pipe
     config = PAPER.with_values({"gpu.pipelined_draws": pipelined})
     found = arrivals(lambda boxes: boxes.processor, sends, plan(), plan(number=1), steps=steps, config=config)
     return [found[port] for port in ports.split()]
+
+
+def uploaded(*sends: Send) -> list[object]:
+    """What the command processor asks for and begins in an upload of 150 bytes and a draw."""
+    found = arrivals(lambda boxes: boxes.processor, sends, plan(), steps=(("upload", 0), ("draw", 0)),
+        uploads=((8192, 150),))  # fmt: skip
+    return [[(cycle, item[1:3]) for cycle, item in found["memory_request"]], cycles(found, "fetch_command")]
+
+
+def two_draws() -> list[object]:
+    """What the command processor sends for two draws with uploads between them, its phases, and its spans."""
+    steps = (("draw", 0), ("upload", 0), ("read", 150), ("read", 64), ("registers", 6), ("draw", 1), ("swap", 0))
+    sends: list[Send] = [(50, "clipper_ended", 0), (80, "memory_data", (False, 0, 64, 0, 0)),
+        (82, "memory_data", (False, 64, 64, 0, 0)), (95, "memory_data", (False, 128, 22, 0, 0)), *_fragments(200),
+        (230, "memory_data", (False, 0, 64, 0, 0)), (300, "clipper_ended", 1), *_fragments(400),
+        (420, "color0_ended", 0), (420, "color1_ended", 0), (430, "display_ended", 0)]  # fmt: skip
+    second = plan(number=1, fragment_program=replace(program(), address=4096))
+    box: list[Any] = []
+    found = arrivals(lambda boxes: box.append(boxes.processor) or boxes.processor, sends, plan(), second, steps=steps,
+        uploads=((8192, 64),))  # fmt: skip
+    state = box[-1].state
+    ports = "fetch_command", "setup_command", "color0_command"
+    return [[(cycle, item[1:3]) for cycle, item in found["memory_request"]], *(cycles(found, each) for each in ports),
+        {phase: count for phase, count in state.phases.items() if count}, state.spans]  # fmt: skip
+
+
+def frame() -> list[object]:
+    """Steps, programs, uploads and their transactions, the last two of each draw, of a frame of two draws."""
+    planned = plan_frame(draw(SCENES["depths"](), units_of(PAPER)), PAPER)
+    return [planned.steps, planned.programs, planned.uploads[2:], planned.written[:4], planned.written[-2:]]
+
+
+def planned(scene: str) -> tuple[DrawPlan, ...]:
+    """Plans of the draws of a small scene."""
+    return plan_frame(draw(SCENES[scene](), units_of(PAPER)), PAPER).draws
+
+
+def begun(compress: bool) -> dict[int, int]:
+    """States of lines of WORDS and of zeros, with which a colour unit begins."""
+    box = Boxes(PAPER.with_values({"color.compress": compress}), frame_of()).color[0]
+    box.state.cache.begin(7, {3: WORDS * 16, 5: [0] * 64})
+    return box.state.cache.states
+
+
+def of_second(pick: Callable[[Boxes], Any], port: str, sends: Sequence[Send], **changes: object) -> list[int]:
+    """When items of a port come in the second draw, which has changes."""
+    told = [(11, "command", ("draw", 1)) if each == DRAW else each for each in sends]
+    other = plan(triangles=outcomes(1, 2, 0))
+    return cycles(arrivals(pick, told, other, plan(number=1, **changes)), port)
+
+
+def wires() -> set[tuple[str, int, int]]:
+    """Wires that take more than a cycle or carry more than one: name, latency, and what arrives in a cycle at most."""
+    net = netlist(Boxes(PAPER, frame_of()))
+    figures = {(each.name, each.latency, 0 if isinstance(each, Level) else each.bandwidth) for each in net.wires}
+    return {(name.translate(_NO_DIGITS), *rest) for name, *rest in figures if rest not in ([1, 1], [1, 0])}  # type: ignore[misc]
+
+
+_NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
 def _fragments(cycle: int) -> list[Send]:
@@ -1147,6 +1269,210 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("the turn of interpolation stays where no quad is left",
         lambda: interpolated((21, "tested1", 32, 4), (30, "tested0", 0, 4), (30, "tested1", 33, 4)),
         [[(1, 32)], [(1, 33), (0, 0)]], "the second ROP's quad goes in 22 and leaves it the turn"),
+    ("an upload goes 64 bytes at a time", lambda: (uploaded(),
+        uploaded((5, "memory_state", 1), (30, "memory_state", 2))),
+        ([[(1, (8192, 64)), (9, (8256, 64)), (17, (8320, 22))], [21]],
+         [[(1, (8192, 64)), (31, (8256, 64)), (39, (8320, 22))], [43]]),
+        "8 cycles each, the last 3; the draw begins a cycle after them, in 20, or in 42 where the second waits for 30"),
+    ("the fragment program of a draw waits for the fragments before", two_draws,
+        [[(2, (8192, 64)), (51, (0, 64)), (52, (64, 64)), (53, (128, 22)), (201, (4096, 64))], [1, 105], [3, 241],
+         [1, 239, 402], {"Draw": 103, "MemoryWrite": 8, "MemoryRead": 84, "EndGeometry": 204, "EndFragment": 2,
+         "Swap": 29}, [("upload", 1, 1, 10), ("vertex", 0, 0, 50), ("upload", 2, 50, 97), ("upload", 4, 98, 104),
+         ("upload", 3, 200, 237), ("fragment", 0, 0, 238), ("vertex", 5, 104, 300), ("fragment", 5, 238, 400),
+         ("vertex", 6, 401, 430)]],
+        "upload in 1, 8 cycles and one more; the first program once the geometry has ended, in 50: the last 22 bytes "
+        "hold the bus from 95 to 97; the second is held in 97; registers 98 to 104, geometry in 104; in 200 "
+        "fragments end and it is asked for: from 230 to 237; ends are seen again in 238, and the draw's fragments "
+        "begin; swap 401. Write 2 to 10, read 50 to 97 and 200 to 237, draw 0 to 2, 10 to 50 and 239 to 300, "
+        "fragments' end 238 and 400"),
+    ("wires take a cycle for one item but for these", wires, {
+        *((f"{each}State", 2, 1) for each in ("ClipperCommand", "TriangleSetupCommand", "TriangleTraversalCommand",
+            "HZCommand", "FFIFOCommand", "SU::ZStencilTestCommand", "SU::ColorWriteCommand")),
+        ("TriangleSetupCommand", 3, 1), ("FS::CommShaderCommand", 1, 2), ("StreamerCommitDeAlloc", 1, 4),
+        ("StreamerCommitDeAllocOC", 1, 2), ("SL::StreamerLoaderDeAlloc", 1, 2), ("VS::ShaderOutput", 11, 1),
+        ("PrimitiveAssemblyInput", 14, 1), ("ClipperExecution", 6, 1), ("RasterizerNewTriangle", 2, 1),
+        ("TriangleSetup", 10, 1), ("TriangleSetupOutput", 2, 1), ("HZInputFragment", 1, 128), ("HZOutput", 1, 128),
+        ("HZBuffer", 5, 3), ("SU::HZUpdate", 4, 1), ("InterpolatorInput", 1, 8), ("Interpolation", 8, 8),
+        ("InterpolatorOutput", 1, 8), ("SU::ZStencilInput", 1, 4), ("SU::ZStencilOutput", 1, 4),
+        ("SU::ColorWriteInput", 1, 4), ("SU::ZStencilTest", 2, 1), ("SU::ColorWriteBlend", 2, 1),
+        ("FS::ShaderCommand", 1, 4), ("FS::ShaderOutput", 11, 4), ("FSTU::TextureAddressALU", 10, 1),
+        ("FSTU::TextureFilter", 8, 1), ("MemoryModule", 10, 1),
+        *((f"{each}MemoryData", 1, 2) for each in ("CommandProcessor", "StreamerLoader", "StreamerFetch",
+            "SU::ZStencilTest", "SU::ColorWrite", "DAC", "FSTU::Texture"))},
+        "10 + 16 / 4 from commit to assembly, 4 + 16 / 4 at most to interpolate, 6 + 4 for addresses, 4 + 4 to filter; "
+        "32 quads from traversal, one to and from a ROP, of both at once to the interpolator; three accesses to the "
+        "buffer of maxima; reads of memory take longer than writes"),
+    ("groups that wait leave one a cycle", lambda: inputs((12, "busy0", True), *_VERTICES[:16], (60, "busy0", False)),
+        [61, 62], "two of four groups are this shader's; sent in 60 and 61"),
+    ("a line is as large as the spread of its words asks", lambda: [[compressed_bytes(words, 256, levels) for words in
+        ([0, 127], [0, 32, 96, 128], [0, 64, 128], [0, 2 << 13, 4 << 13], [0, 2 << 21, 4 << 21])]
+        for levels in (COLOR_LEVELS, DEPTH_LEVELS)], [[64, 64, 128, 256, 256], [64, 64, 128, 192, 256]],
+        "high parts 0 to 3; 0, 1, 3, 4 near an end; 0, 2, 4 are not: the next level, of depths one more"),
+    ("a frame loads, clears, draws and loads again", frame, [(("ready", 78), ("write", 132), ("read", 304),
+        ("read", 272), ("clear", 0), ("clear", 1), ("draw", 0), ("upload", 0), ("upload", 1), ("upload", 2),
+        ("upload", 3), ("read", 272), ("registers", 6), ("draw", 1), ("swap", 0)),
+        ((45056, 304), (49152, 272), (65536, 272)), ((61440, 96), (65536, 272)),
+        ((82, 32768), (90, 32832), (98, 32896), (106, 36864)), ((204, 49344), (206, 49408))],
+        "68 + 5 + 5; arrays of 192, 192 and 96 bytes and programs of 3 and 1 and 16 more instructions, 8 bytes a "
+        "cycle: 24 + 24 + 12 + 38 + 34; the second draw has arrays and a fragment program of its own. The first 64 "
+        "bytes are written 8 cycles after 4 before 78, the last but one of the program in 204, the last 16 in 206"),
+    ("quads tested late wait for the colour unit", lambda: fifo("color0", (12, "color_ready0", False),
+        (80, "color_ready0", True), (21, "quads", (0, 1), 8), (40, "interpolated", (0, [(0, 0), (0, 1)]), 8), *BACK,
+        *stream("tested0", (0, 1, -1), 60, 4), early=False)[0], [(81, 0), (82, 1), (83, -1)], "in order, from 80 on"),
+    ("inputs of vertices count for a shader's batch, too", lambda: [[(cycle, item[:3]) for cycle, item in port]
+        for port in sent(_FIFO, "input0 input1", DRAW, *_VERTICES[:4], (30, "interpolated", (0, [(0, 0)]), 4),
+        *((40, f"vertex{at}", (0, (4 + at, False, False))) for at in range(4)),
+        config=PAPER.with_values({"fifo.shader_batch": 8}))],
+        [[(22, (0, 0, -1)), (32, (1, 0, 0))], [(41, (0, 0, -1))]],
+        "four vertices and a quad of four are eight, so the next vertices go to the other shader"),
+    ("a clear empties the buffer of maxima and the lines that were read", lambda: [arrivals(HZ, [DRAW,
+        (15, "maxima0", (0, 5)), *STEPS[1:], (60, "command", ("clear", 0)), (70, "command", ("draw", 1)),
+        (80, "steps", (0, 1), 64), (81, "steps", (-1, 1), 4)], *(plan(number=at, hierarchical=True, nearest=[9] * 64)
+        for at in range(2)))[port] for port in ("quads", "ended")],
+        [[(29, (-1,)), (87, (0,)), (88, (-1,))], [(30, 0), (62, 0), (89, 1)]],
+        "9 is behind 5 in the first draw, a wire of 2; 64 blocks are cleared in 60; the second reads its line again"),
+    ("outputs leave two a cycle", lambda: left(InstructionWork(4, (), -1, -1, True), sends=_GROUPS[:3], outputs=3),
+        [32, 34], "sent in 27 and 29: 2 cycles for 3 outputs, and 3"),
+    ("groups over the threads begin when another has left", lambda: cycles({"": sent(_SHADERS, "output", *_GROUPS[:4],
+        config=PAPER.with_values({"shader.threads": 8, "shader.buffers": 4}),
+        fragment_program=program(InstructionWork(20, (), -1, -1, True)))[0]}, ""), [47, 48, 70],
+        "two begin, done in 42 and 43, sent a cycle later; the third is fetched in 44, done in 65, sent in 66"),
+    ("a group of a batch waits for its own result", lambda: in_batches(_vertices_of_batch(21, 0, True),
+        steps=program(MOV, MOV_END)), [(36, 0)], "refused in 23 and 25, decoded in 27, done in 31, sent in 32"),
+    ("a refused instruction lets the others of its batch pass", lambda: in_batches(_vertices_of_batch(21, 0),
+        _vertices_of_batch(22, 1, True), results=1, steps=program(InstructionWork(4, (), -1, -1, False),
+        InstructionWork(3, (), -1, -1, True))), [(33, 1), (34, 0)],
+        "of the first in 24, as the second writes in 27; it is decoded again in 26, after the other one in 25"),
+    ("a group left behind by its batch goes on alone", lambda: in_batches(_vertices_of_batch(21, 0),
+        _vertices_of_batch(22, 1, True), TICKETS[0], (50, "ticket0", 0), (60, "result0", 0), (80, "result0", 1),
+        steps=_READS_TEXTURE), [(71, 0), (93, 1)],
+        "the first waits to 60, is fetched in 61, done in 66; the second reads in 63, goes on in 81, in which the "
+        "batch ends; so it is fetched 2 later, done in 88"),
+    ("batches of vertices go before those of fragments", lambda: in_batches((21, "groups", (1, 0, 5, ()), 4),
+        _vertices_of_batch(30, 0, True), steps=_TWO), [(42, 0), (96, 5)],
+        "fetched in 31 and 32, after a turn in 30; the fragments' batch closes 64 after 21"),
+    ("a quad without a place in the plan reads the first line", lambda: sent(_TEXTURE, "results",
+        (21, "requests", (3, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
+        for at in range(4)), reads=(ReadPlan({}, []),))[0], [(69, 3)], "as one that reads it by the plan"),
+    ("quads that fail their tests reach no colour unit", lambda: [(any(each.to_depth), any(each.to_color))
+        for each in planned("depths")], [(True, True), (True, False)],
+        "the second draw is behind the first, or as far"),
+    ("texels of a line are one", lambda: planned("texture")[0].reads[0].samples[0], ((((224, 16),),),),
+        "64 texels on 8 pixels: level 3, of one line, 57,344 / 256"),
+    ("a frame begins with lines in the sizes of their words", lambda: (begun(True), begun(False)),
+        ({3: 256, 5: 64}, {3: 256, 5: 256}), "or all of them uncompressed"),
+    ("quads of a line have words of their own", lambda: arrivals(lambda boxes: boxes.color[0], [DRAW,
+        *stream("quads", (0, 1, -1), 21, 4), (60, "command", ("swap", 0))],
+        plan(step_quads=[(0, 1)], color_words=[*WORDS, *[0] * 252]))["states"][-1][1], {0: 256},
+        "the second's zeros do not take the place of the first's words"),
+    ("boxes ask for one item a cycle while they have room", lambda: [sent(box, "request", DRAW,
+        indices=list(range(100))) for box in (ASSEMBLY, CLIPPER, SETUP, TRAVERSAL)],
+        [[[(begin + at, 1) for at in range(room)]] for begin, room in ((12, 8), (12, 4), (12, 12), (13, 16))],
+        "from 11 on; traversal from 12"),
+    ("the end of a draw passes where its last triangle does not", lambda: (
+        sent(CLIPPER, "output ended", *ASKED, *FOUR[:2], (23, "triangles", -1), triangles=outcomes(4, 1)),
+        sent(SETUP, "output ended", *ASKED, *FOUR[:2], (23, "triangles", -1), triangles=outcomes(4, 2))),
+        ([[(29, 0), (33, -1)], [(33, 0)]], [[(33, 0), (35, -1)], [(35, 0)]]),
+        "sent in 27 and, done in 29, 4 later; sent in 31 and, done in 33, at once"),
+    ("triangles leave when they are asked for", lambda: [sent(box, "output", DRAW, (12, "requests", 1), *FOUR,
+        (60, "requests", 1), triangles=outcomes(4, 4, 4)) for box in (CLIPPER, SETUP)],
+        [[[(29, 0), (62, 1)]], [[(33, 0), (62, 1)]]], "the second in 60"),
+    ("quads that were tested leave in order", lambda: sent(lambda boxes: boxes.depth[0], "tested", DRAW,
+        (12, "consumer", False), (100, "consumer", True), *stream("quads", (0, 1, 2), amount=4), tests=True)[0],
+        [(101, 0), (102, 1), (103, 2)], "written by 50"),
+    ("lines are read one after the other to be stored", lambda: cycles(arrivals(lambda boxes: boxes.color[0], [DRAW,
+        *stream("quads", (0, 16, -1), 21, 4), (60, "command", ("swap", 0))], plan(step_quads=[(0,), (16,)],
+        blocks=[0, 1]), config=PAPER.with_values({"color.extra_read_port": False})), "states"), [89],
+        "read from 62 and 70 on, compressed from 70 and 78, the second sent in 86, done in 87, noticed in 88"),
+    ("boxes do what the draw that they are told has", lambda: (
+        of_second(lambda boxes: boxes.fetch, "indices", [DRAW], indices=[5, 6]),
+        of_second(lambda boxes: boxes.commit, "vertices", COMMIT, vertex_program=program(outputs=8)),
+        of_second(ASSEMBLY, "triangles", [*ASKED, *stream("vertices", [1] * 5, 31)], triangles=outcomes(4, 4, 4),
+            indices=[0, 1, 2, 3, 4]),
+        of_second(CLIPPER, "output", [*ASKED, *FOUR], triangles=outcomes(4, 4, 4)),
+        of_second(SETUP, "output", [*ASKED, *FOUR], triangles=outcomes(4, 4, 4)),
+        of_second(TRAVERSAL, "steps", TRIANGLES[:1] + TRIANGLES[3:], batches=_TILES.batches,
+            steps_inside=_TILES.steps_inside),
+        of_second(HZ, "quads", STEPS, hierarchical=True),
+        of_second(lambda boxes: boxes.interpolator, "output", [(21, "quads", (1, [(0, 0)]), 4)], fragment_inputs=16),
+        of_second(lambda boxes: boxes.depth[0], "tested", QUADS, tests=True),
+        of_second(lambda boxes: boxes.color[0], "ended", QUADS, blends=True),
+        of_second(_TEXTURE, "address", [(21, "requests", (3, 1, 0, 0, 20))], reads=(ReadPlan({0: 0}, [(ONE, ONE)]),)),
+        ), ([13, 14], [63, 65], [35, 36, 37, 38], [29, 33, 37, 41], [33, 34, 35, 36], [26, 27, 28, 29, 30], [28, 29],
+        [30], [45, 46], [47], [29, 30]), "as in rows above; the first draw's triangles are not drawn"),
+    ("texture units take requests in turn", lambda: [[(cycle, item[0]) for cycle, item in port] for port in
+        sent(_SHADERS, "request0 request1", *_GROUPS[:7], *((12 + at, f"ticket{unit}", 0) for unit in range(2)
+        for at in range(3)), fragment_program=_READS_TEXTURE, config=PAPER.with_values({"texture.units": 2,
+        "texture.request_group": 2}))], [[(23, 0), (24, 1), (25, 2)], [(27, 4), (28, 3), (29, 5)]],
+        "three while one comes each cycle; the fourth finds no ticket in 25, so the turn goes on; it is fetched again "
+        "in 26, before the sixth, which comes then"),
+    ("a step of two lines is fetched as requests are free", lambda: [cycles({"": each}, "") for each in sent(_TEXTURE,
+        "memory_request results", (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at + 24 * (at > 3), "memory_data",
+        (False, 64 * at, 64, 8, at)) for at in range(8)), reads=(ReadPlan({0: 0}, [((((0, 8), (1, 8)),),)]),),
+        config=PAPER.with_values({"texture.cache_requests": 1}))], [[32, 33, 34, 35, 62, 63, 64, 65], [109]],
+        "the first is there in 60, in which the second is fetched; its last bytes come in 92, decompressed in 96, "
+        "written in 100, read then, filtered from 101 to 106, handed on in 107, sent in 108"),
+    ("addresses are those of the oldest read", lambda: sent(_TEXTURE, "address", *stream("requests", [(0, 0, at, 0, 20)
+        for at in range(3)]), reads=(ReadPlan({at: at for at in range(3)}, [((*ONE, *ONE),)] * 3),))[0],
+        [(30, 0), (32, 1), (34, 2)], "begun in 22, 24, 26, 6 + 2 each"),
+    ("a line is kept until its last step was read", lambda: cycles(arrivals(_TEXTURE, [*stream("requests",
+        [(at, 0, at, 0, 20) for at in range(2)]), (40, "memory_data", (False, 0, 64, 8, 0))], plan(reads=(ReadPlan(
+        {0: 0, 1: 1}, [((((0, 8),), ((0, 8),)),), ((((16, 16),),),)]),)), config=PAPER.with_values(
+        {"texture.ways": 1, "texture.line": 64})), "memory_request"), [33, 48],
+        "fetched in 31 and 32; there in 45, read then and in 46, in which the next is fetched"),
+    ("lines read last stay in a texture cache", lambda: [(cycle, item[1]) for cycle, item in sent(_TEXTURE,
+        "memory_request", *((cycle, "requests", (at, 0, at, 0, 20)) for at, cycle in
+        enumerate((21, 100, 200, 300, 400))),
+        *((cycle, "memory_data", (False, 0, 64, 8, at)) for at, cycle in enumerate((60, 140, 340))),
+        reads=(ReadPlan({at: at for at in range(5)}, [((((block, 16),),),) for block in (0, 16, 0, 32, 0)]),),
+        config=PAPER.with_values({"texture.ways": 2, "texture.line": 64}))[0]], [(32, 0), (111, 1024), (311, 2048)],
+        "11 after each request; the fourth read takes the line of the second, the last finds its own"),
+    ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, use 0, fetch 0, fetch 1, fetch 2"), [1, 3, 0],
+        "ways 1 and 0 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
+    ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],
+        "8 and 0 begin the sets; searches from ways 1, 2, 3 find 4, 5 and, in the other set, 4"),
+    ("a fetch needs an unreserved line and a request", lambda: tagged(2, 2, 2, "fetch 0, fetch 2, fetch 4, fetch 1, "
+        "take, filled 0, fetch 1, fetch 0, release 0, fetch 4, release 0, take, filled 1, fetch 4, fetch 0"),
+        [0, 1, -1, -1, "0 0 -1 fill", True, 2, 0, -1, "1 2 -1 fill", True, 0, -1],
+        "4 finds both ways reserved, 1 no request of two; 0 is a hit, so it has to be released twice; then it is gone"),
+    ("reservations are counted", lambda: tagged(1, 1, 4, "fetch 0 3, fetch 0 2, release 0 4, fetch 1, release 0 9, "
+        "fetch 1, fetch 2, release 0, fetch 2"), [0, 0, -1, 0, -1, 0], "3 + 2 - 4 is one left; never less than none"),
+    ("a dirty line is written back when another block takes it", lambda: tagged(1, 1, 2, "fetch 0, take, filled 0, "
+        "dirty 0 1, release 0, fetch 1, take, spilled 1, fetch 1, filled 1, release 0 2, fetch 2, take"),
+        [0, "0 0 -1 fill", True, 0, "0 1 0 spill fill", False, 0, True, 0, "0 2 1 fill"],
+        "complete with both halves; then it is clean"),
+    ("an allocated line is reserved and needs no request", lambda: tagged(2, 1, 1, "allocate 0, allocate 0, "
+        "allocate 1, allocate 2, release 0, allocate 2, release 0, allocate 2, fetch 0"), [0, 0, 1, -1, -1, 0, -1],
+        "0 twice; released twice it is another's, and both ways are reserved"),
+    ("unless it is dirty", lambda: tagged(2, 1, 1, "allocate 0, dirty 0 1, release 0, allocate 1, allocate 2, "
+        "dirty 1 1, release 1, allocate 3, take, spilled 0, allocate 3, take"),
+        [0, 0, 1, -1, "0 -1 0 spill masked", True, 1, "1 -1 2 spill masked"],
+        "1 pushes 0 out, 3 has to wait for that request before it pushes 2 out; both lines were not read"),
+    ("a line written in part is read when it is fetched", lambda: (tagged(1, 1, 1, "allocate 0, mask 0 3, dirty 0 1, "
+        "fetch 0 1 7, release 0, fetch 0 1 7, take, fetch 0 1 7"), tagged(1, 1, 0, "allocate 0, mask 0 7, fetch 0 1 7, "
+        "mask 0 3, release 0 2, fetch 0 1 7")), ([0, -1, 0, "0 0 0 spill fill masked", 0], [0, 0, -1]),
+        "once it is not reserved, and stored before; a full one, 7 of 7, needs no request"),
+    ("a line begins without written bytes", lambda: (tagged(1, 1, 0, "allocate 0, mask 0 7, release 0, allocate 1, "
+        "release 0, fetch 1 1 7"), tagged(1, 1, 1, "allocate 0, mask 0 7, dirty 0 1, release 0, allocate 1, take, "
+        "spilled 0, release 0, fetch 1 1 7, take")),
+        ([0, 0, -1], [0, 0, "0 -1 0 spill masked", True, 0, "0 1 1 fill masked"]), "7 was written of the block before"),
+    ("a flush stores valid lines as requests are free", lambda: tagged(2, 2, 2, "fetch 0, take, filled 0, fetch 1, "
+        "take, filled 1, fetch 2, take, filled 2, release 2, flush, take, take, flush, spilled 3, flush, fetch 1, "
+        "take, spilled 4, spilled 5, flush"), [0, "0 0 -1 fill", True, 2, "2 1 -1 fill", True, 1, "1 2 -1 fill", True,
+        False, "0 -1 0 spill", "1 -1 2 spill", False, True, False, -1, "2 -1 1 spill", True, True, True],
+        "two of three, the third with the next free one, after which its block is not there; done with the last"),
+    ("a line is asked for in pieces, the next when it is there", lambda: (filled(7, 8, answers={10: 0, 12: 1}, inputs=1,
+        width=32, write=3), filled(7, 8, answers={10: 0, 12: 1}, inputs=1, width=32, write=3, decompression=4)),
+        ([(0, 896, 64), (1, 960, 64), (16, 1024, 64), (16, 7), (17, 1088, 64)],
+         [(0, 896, 64), (1, 960, 64), (20, 1024, 64), (20, 7), (21, 1088, 64)]),
+        "2 cycles a piece on the bus: complete in 13, written in 3 cycles; decompressed in 4 before"),
+    ("lines are written in order", lambda: (filled(7, 8, answers={5: 2, 9: 3, 20: 0, 21: 1}, refused=(1, 2)),
+        filled(7, 8, answers={5: 2, 9: 3, 20: 0, 21: 1}, refused=(1, 2), decompression=4)),
+        ([(0, 896, 64), (3, 960, 64), (4, 1024, 64), (5, 1088, 64), (23, 7), (25, 8)],
+         [(0, 896, 64), (3, 960, 64), (4, 1024, 64), (5, 1088, 64), (27, 7), (31, 8)]),
+        "the first is complete in 21, 2 cycles each; decompressed in 25 and, from then on, in 29"),
+    ("nothing is asked for while the bus is held", lambda: filled(1, 2, line=96, width=16, answers={1: 0}),
+        [(0, 96, 64), (4, 160, 32), (5, 192, 64), (6, 256, 32)], "64 bytes over 16 hold it from 1 to 4"),
     ("the first way of a search rotates", lambda: victims(8, 8), [4, 4, 4, 4, 5, 6, 7, 4],
         "0 to 3 are remembered; searches begin at 1 to 7 and 0: the first way past 3 from there, 4 up to a "
         "beginning of 4"),

@@ -15,11 +15,21 @@ from dataclasses import dataclass, field, replace
 
 from gen6_bridge.machine import run_program
 from gen6_bridge.program import assemble_eu
-from gen6_bridge.time import CarriedStep, EuConfig, schedule
+from gen6_bridge.time import Account, CarriedStep, EuConfig, schedule
 from tests.sabotage.broken_rules import differing
 
 Steps = Sequence[Sequence[int]]
 """For each thread the numbers of the instructions that it executes."""
+
+
+def _figure(account: Account, figure: str) -> int:
+    name, _, of = figure.partition(" ")
+    if name == "waited":
+        return sum(each.waited[of] for each in account.threads)
+    if name in ("unit", "begin"):
+        return int(getattr(account.threads[int(of)], name))
+    found = getattr(account, name)
+    return int(found[int(of) if of.isdigit() else of] if of else found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +50,18 @@ class Rule:
     priorities: Sequence[int] = ()
     executed: bool = False
     """True if the program is executed, so that addresses and flags choose registers and steps."""
+    figure: str = "cycles"
+    """Field of the account, and within it a part, a cause, a unit, a thread or a target."""
 
     def measured(self) -> int:
-        """Return the cycles that the machine takes."""
+        """Return the cycles that the machine takes, or another figure of its account."""
         program = assemble_eu(self.source.replace("; ", "\n"))
         config = EuConfig(**{"caches": False, **self.config})
         if self.executed:
-            return run_program(program, config=config).cycles
+            return _figure(run_program(program, config=config).account, self.figure)
         steps = self.steps or [range(len(program.code))]
         traces = [[CarriedStep(number) for number in thread] for thread in steps]
-        return schedule(program.code, traces, config, priorities=self.priorities or None).cycles
+        return _figure(schedule(program.code, traces, config, priorities=self.priorities or None), self.figure)
 
     def after(self) -> Rule:
         """Return the row with what is changed."""
@@ -104,6 +116,11 @@ RULES = (
          "2 and 1: registers 11 and 13 are odd", {"banks": False}, 2, {"banks": True}),
     Rule("sources of two banks do not", "add (8) g20<1>F g11<8,8,1>F g12<8,8,1>F", 2, "registers 11 and 12",
          {"source": "add (8) g20<1>F g10<8,8,1>F g12<8,8,1>F"}, 3, {"banks": True}),
+    Rule("other registers are in no bank", "add (8) g20<1>F acc0<8,8,1>F g12<8,8,1>F", 2, "g12 alone",
+         {"source": "add (8) g20<1>F g10<8,8,1>F g12<8,8,1>F"}, 3, {"banks": True}),
+    Rule("nor are those that an address chooses", "mov (1) a0.0<1>UW 1280UW; add (8) g20<1>D g[a0.0]<8,8,1>D "
+         "g12<8,8,1>D", 18, "@0, @16 to 18", {"source": "mov (1) a0.0<1>UW 1280UW; add (8) g20<1>D g40<8,8,1>D "
+         "g12<8,8,1>D"}, 5, {"banks": True}, executed=True),
     Rule("the last two of three sources in one bank always do",
          "mad (8) g20<1>F g11<4,4,1>F g12<4,4,1>F g14<4,4,1>F {align16}", 3, "2 and 1: registers 12 and 14 are even",
          {"source": "mad (8) g20<1>F g10<4,4,1>F g12<4,4,1>F g13<4,4,1>F {align16}"}, 2),
@@ -181,6 +198,25 @@ RULES = (
          {"source": f"mov (1) a0.0<1>UW 1312UW; mov (8) g[a0.0]<1>D 1D; {USE.format(40)}"}, 20, executed=True),
     Rule("such a source is only read", f"{INDIRECT}; {USE.format(40)}", 20, "@0, @16, @18 to 20",
          {"source": f"{INDIRECT}; {USE.format(20)}"}, 34, executed=True),
+    Rule("message registers are no general ones", f"mov (8) g127<1>D 1D; {READ.replace('(8) 1', '(8) 0')}", 3,
+         "@0, @1 to 3",
+         {"source": f"mov (8) m0<1>D 1D; {READ.replace('(8) 1', '(8) 0')}"}, 18),
+    Rule("the last byte of a destination counts", f"mov (8) g20.25<1>UB g10<8,8,1>UB; {USE.format(21)}", 18,
+         "@0, @16 to 18: bytes 25 to 32", {"source": f"mov (8) g20.24<1>UB g10<8,8,1>UB; {USE.format(21)}"}, 4),
+    Rule("no other instruction reads pairs", "mov (8) g5<1>D 1D; add (8) g20<1>F g10<8,8,1>F g4<8,8,1>F", 4,
+         "@0, @2 to 4: g10 and g4", {"source": f"mov (8) g5<1>D 1D; {PLANE}"}, 18),
+    Rule("only functions have a second result", f"add.o.f0.0 (8) g20<1>F g10<8,8,1>F g11<8,8,1>F; {USE.format(21)}", 4,
+         "@0, @2 to 4: a condition of the number of sincos", {"source": f"{INVERSE.replace('inv', 'sincos')}; "
+         f"{USE.format(21)}"}, 18),
+    Rule("an answer to nowhere is no register's", f"{READ.replace('g20', 'null')}; {USE.format(0)}", 4, "@0, @2 to 4",
+         {"source": f"{READ.replace('g20', 'g0')}; {USE.format(0)}"}, 102),
+    Rule("remainders hold the math unit as quotients do", f"{DIVIDE.replace('intdiv', 'intmod')}; {SECOND_DIVIDE}", 52,
+         "@0, @26", {"division_issue": 20}, 40),
+    Rule("both at once do, too", f"{DIVIDE.replace('intdiv', 'intdivmod')}; {INVERSE.replace('20', '24')}", 28,
+         "@0, @26 to 28", {"division_issue": 20}, 22),
+    Rule("an indirect destination is no other register", "mov (1) a0.0<1>UW 1280UW; mov (8) g[a0.0]<1>D 1D; "
+         f"{USE.format(0)}", 20, "@0, @16, @18 to 20",
+         {"source": f"mov (1) a0.0<1>UW 1280UW; mov (8) g[a0.0]<1>D 1D; {USE.format(40)}"}, 34, executed=True),
     # Branches.
     Rule("a branch holds the front end for 2 cycles", f"jmpi (1) 1; {ONE}", 4, "@0, @2 to 4", {"branch_cycles": 5}, 7),
     Rule("a jump by a register waits for it", "mov (1) g10<1>D 0D; jmpi (1) g10<0,1,0>D; nop", 20, "@0, @16, @18 to 20",
@@ -261,6 +297,15 @@ RULES = (
     Rule("messages of units are served in the order of time", f"mov (8) m1<1>D 1D; {SAMPLE}; nop; {USE.format(20)}",
          144, "the second unit's @2, @142 to 144; the first one's waits for m1 until 16, and for the sampler until 18",
          {"sampler_cycles": 100}, 104, {"units": 2}, [[0, 1], [2, 1, 3]]),
+    Rule("a thread without instructions takes no place, but its turn", CHAIN, 4, "both others are unit 1's: @0, @2",
+         {"steps": [[0], [0]]}, 2, {"units": 2}, [[], [0], [], [0]]),
+    Rule("each thread's address registers choose its own", f"shl (1) g10<1>UD g0<0,1,0>UD 5UD; "
+         f"add (1) a0.0<1>UW g10<0,1,0>UW 1280UW; {READ.replace('g20', 'g41')}; mov (8) g20<1>D g[a0.0]<8,8,1>D", 121,
+         "first @0, @16, @17, its g40 @32; second @2, @18, @19, its g41 at 119: @119 to 121", {"count": 1}, 34,
+         {"count": 2}, executed=True),
+    Rule("NoDDChk spares the destination beside an indirect source", f"mov (1) a0.0<1>UW 1280UW; {POWER}; "
+         "mov (8) g20<1>D g[a0.0]<8,8,1>D {NoDDChk}", 18, "@0, @1, a0 at 16: @16 to 18, g20 at 25", {"source":
+         f"mov (1) a0.0<1>UW 1280UW; {POWER}; mov (8) g20<1>D g[a0.0]<8,8,1>D"}, 27, executed=True),
     # Instruction caches.
     Rule("a line of memory takes 200 cycles", "nop; nop; nop; nop", 208, "line at 200, @200 to @206, to 208",
          {"l2_miss_cycles": 100}, 108, {"caches": True}),
@@ -295,6 +340,65 @@ RULES = (
          {"l1_miss_cycles": 30}, 433, SMALL, [[0, 64, 0]] * 2),
     Rule("rows wait for the same line of memory, too", LONG, 210, "0 at 200 for both: the second @200 to @208, to 210",
          {"l1_miss_cycles": 300}, 310, {"caches": True, "units": 2, "row": 1}, [[0], [0, 1, 2, 3, 0]]),
+    Rule("a cache has lines over ways sets", LONG, 622, "0 @200, 8 @400, 16 @600 in the place of 0, 0 @620: eight sets "
+         "of two", {"ways": 4}, 604, {**SMALL, "ways": 2}, [[0, 32, 64, 0]]),
+    Rule("a row finds lines that it alone has fetched", LONG, 422, "second row: 0 @200, 16 @400, 0 @420",
+         {"l1_miss_cycles": 30}, 432, {**SMALL, "units": 2, "row": 1}, [[4], [0, 64, 0]]),
+    Rule("a thread that takes a place fetches then", "; ".join([ONE] * 5), 403,
+         "0 @200; the second begins in 201: 1 @401", {"l2_miss_cycles": 100}, 203, {"caches": True, "threads": 1},
+         [[0], [4]]),
+    # The account: what cycles are for.
+    Rule("a thread waits for a pipe, and further for a result", f"{CHAIN}; {CHAIN}", 14, "@0, the pipe to 2, @16",
+         {"issue_cycles": 3}, 13, figure="waited operand"),
+    Rule("from its last issue on for the pipe", f"{CHAIN}; {CHAIN}", 1, "@0, from 1 to 2", {"issue_cycles": 3}, 2,
+         figure="waited fpu held"),
+    Rule("a unit is idle while no part is held", f"{CHAIN}; {CHAIN}", 14, "@0 to 2, @16", {"issue_cycles": 3}, 13,
+         figure="idle operand"),
+    Rule("not while the other part is", f"{POWER}; {CHAIN}; {CHAIN}", 13, "math 0 to 4, @1 to 3, @17",
+         {"source": f"{INVERSE}; {CHAIN}; {CHAIN}"}, 14, figure="idle operand"),
+    Rule("the first fetch is a wait", "nop", 200, "to 200", {"l2_miss_cycles": 100}, 100, {"caches": True},
+         figure="idle fetch"),
+    Rule("each fetch is", "nop; nop; nop; nop; nop", 398, "to 200; the second from 208, when the front end is free, "
+         "to 406", {"l2_miss_cycles": 100}, 198, {"caches": True}, figure="waited fetch"),
+    Rule("results of the math unit have a cause of their own", f"{INVERSE}; {USE.format(20)}", 15, "@0, from 1 to 16",
+         {"math_cycles": 14}, 13, figure="waited math result"),
+    Rule("flags too", f"{COMPARE}; {GUARDED}", 16, "@0, the pipe to 2, the flag at 18", {"flag_cycles": 10}, 8,
+         figure="waited flag"),
+    Rule("answers too", f"{READ}; {USE.format(20)}", 98, "@0 to 2, the answer at 100", {"block_cycles": 50}, 48,
+         figure="waited message"),
+    Rule("and the accumulator", "mov (8) acc0<1>F g1<8,8,1>F; mac (8) g5<1>F g2<8,8,1>F g3<8,8,1>F", 6,
+         "@0, the pipe to 2, to 8", {"accumulator_cycles": 6}, 4, figure="waited accumulator"),
+    Rule("a thread waits for others that issue", f"{ONE}; {INVERSE}", 1, "the second thread's @1, ready in 0",
+         {"steps": [[0, 1]]}, 0, steps=[[0], [1]], figure="waited other threads"),
+    Rule("the cycles that the vector pipe is held", f"{ONE}; {INVERSE}; {SIXTEEN.format(22, 2)}", 6, "2 + 4",
+         {"issue_cycles": 3}, 9, figure="held fpu"),
+    Rule("the math unit", f"{ONE}; {INVERSE}; {POWER}", 6, "2 + 4", {"power_issue": 5}, 7, figure="held math"),
+    Rule("the front end", f"jmpi (1) 1; {READ}", 4, "2 + 2", {"branch_cycles": 5}, 7, figure="held front"),
+    Rule("both pipes at once", f"{INVERSE}; {ADD.format(22, 2)}; {ADD.format(24, 22)}", 1,
+         "math 0 to 2, the pipe 1 to 3; the last 17 to 19 alone",
+         {"source": f"{POWER}; {ADD.format(22, 2)}; {ADD.format(24, 22)}"}, 2, figure="together"),
+    Rule("issues of another thread than before", CHAIN, 2, "threads 0, 1, 0, which ends, 1", {"steps": [[0, 0]]}, 0,
+         steps=[[0, 0]] * 2, figure="switches"),
+    Rule("instructions of all threads", CHAIN, 15, "five threads of three", {"steps": [[0] * 2] * 5}, 10,
+         steps=[[0] * 3] * 5, figure="issued"),
+    Rule("instructions with two sources in a bank", "; ".join(["mad (8) g20<1>F g11<4,4,1>F g12<4,4,1>F g14<4,4,1>F "
+         "{align16}"] * 2), 2, "12 and 14 are even, twice", {"steps": [[0]]}, 1, figure="banked"),
+    Rule("messages of a target", f"{SAMPLE}; {READ}; {SECOND_SAMPLE}", 2, "two to the sampler", {"steps": [[0, 1]]}, 1,
+         figure="messages 2"),
+    Rule("cycles that it is held", f"{SAMPLE}; {READ}; {SECOND_SAMPLE}", 32, "two of 16", {"sampler_busy": 30}, 60,
+         figure="served 2"),
+    Rule("a unit ends with the last of its threads", CHAIN, 4, "unit 1 has the second and the fourth: @0, @2 to 4",
+         {"issue_cycles": 3}, 6, {"units": 2}, [[0] * 2, [0]] * 2, figure="ended 1"),
+    Rule("threads are of the units that execute them", CHAIN, 1, "thread 3 of units 0 and 1", {"units": 1}, 0,
+         {"units": 2}, [[0]] * 4, figure="unit 3"),
+    Rule("a thread begins when its place is free", f"{READ}; {ONE}", 2, "@0 to 2", {"send_cycles": 5}, 5,
+         {"threads": 1}, [[0], [1]], figure="begin 1"),
+    Rule("lines fetched", LONG, 3, "lines 0, 1, 0", {"steps": [[0, 4]]}, 2, {"caches": True}, [[0, 4, 0]],
+         figure="fetches"),
+    Rule("of them not in the first level", LONG, 4, "0, 16, 0, 16 share a set of one", {"ways": 2}, 2, SMALL,
+         [[0, 64, 0, 64]], figure="l1_misses"),
+    Rule("not in the second", LONG, 2, "0, 16", {"steps": [[0, 64, 128]]}, 3, SMALL, [[0, 64, 0, 64]],
+         figure="l2_misses"),
 )  # fmt: skip
 """Every rule and every value of the configuration that cycles depend on."""
 ONLY_BITS = {"fused", "flushes", "channels"}
