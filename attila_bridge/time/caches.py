@@ -258,11 +258,11 @@ class LineFill:
         self.decompressed = 0
         """Lines of `held` ready to be written into the cache."""
         self.decompressing = 0
-        """Remaining cycles of a decompression."""
+        """Cycle in which a decompression ends; 0: none."""
         self.writing = 0
-        """Remaining cycles of the write of a line."""
+        """Cycle in which the write of a line ends; 0: none."""
         self.bus = 0
-        """Remaining cycles of `answer` on the bus."""
+        """Cycle in which `answer` has passed the bus; 0: it is free."""
         self.answer: _Fill | None = None
         self.answer_bytes = 0
         self.tickets: dict[int, _Fill] = {}
@@ -277,18 +277,12 @@ class LineFill:
         """True if lines are being read."""
         return bool(self.held or self.tags.queue)
 
-    def waits(self, accepts: int) -> bool:
-        """Return whether `step` would do nothing before the next answer or change of what the controller accepts."""
-        held, ahead = self.held, self.decompressed + bool(self.writing)
-        return not (
-            self.writing
-            or self.bus
-            or self.decompressing
-            or self.decompressed
-            or (self.tags.queue and len(held) < self.inputs)
-            or (accepts and self.asking < len(held))
-            or (ahead < len(held) and held[ahead].received == self.line_bytes)
-        )
+    def next_step(self, cycle: int, accepts: int) -> int:
+        """Return the next cycle in which `step` does anything; -1: only after an answer or a new state."""
+        count = len(self.held)
+        if (self.tags.queue and count < self.inputs) or (accepts and self.asking < count and not self.bus):
+            return cycle + 1
+        return min((end for end in (self.writing, self.decompressing, self.bus) if end), default=-1)
 
     def answered(self, cycle: int, transaction: Transaction, width: int) -> int:
         """Take an answer of the controller, over a bus of ``width`` bytes; return the cycles since the request."""
@@ -296,27 +290,25 @@ class LineFill:
         self.answer = self.tickets.pop(ticket)
         latency = cycle - self.asked_at.pop(ticket)
         self.answer_bytes = size
-        self.bus = -(-size // width)
+        self.bus = cycle + -(-size // width) - 1
         return latency
 
     def step(self, cycle: int, accepts: int) -> Transaction | None:
         """Advance by one cycle; return the transaction sent to memory, if any."""
         self.filled = -1
         held, tags = self.held, self.tags
-        if self.writing:
-            self.writing -= 1
-            if not self.writing:
-                fill = held.popleft()
-                self.asking -= 1
-                tags.finish(fill.request, False)
-                self.filled = fill.request.block
+        if self.writing == cycle:
+            self.writing = 0
+            fill = held.popleft()
+            self.asking -= 1
+            tags.finish(fill.request, False)
+            self.filled = fill.request.block
         if tags.queue and len(held) < self.inputs:
             held.append(_Fill(tags.queue.popleft()))
-        if self.bus:
-            self.bus -= 1
-            if not self.bus and self.answer is not None:
-                self.answer.received += self.answer_bytes
-                self.answer = None
+        if self.bus == cycle and self.answer is not None:
+            self.bus = 0
+            self.answer.received += self.answer_bytes
+            self.answer = None
         sent: Transaction | None = None
         if self.asking < len(held) and not self.bus and accepts:
             fill = held[self.asking]
@@ -329,21 +321,20 @@ class LineFill:
             fill.requested += size
             if fill.requested == self.line_bytes:
                 self.asking += 1
-        self._decompress()
+        self._decompress(cycle)
         if self.decompressed and not self.writing:
             self.decompressed -= 1
-            self.writing = self.write
+            self.writing = cycle + self.write
         return sent
 
-    def _decompress(self) -> None:
+    def _decompress(self, cycle: int) -> None:
         held = self.held
-        if self.decompressing:
-            self.decompressing -= 1
-            if not self.decompressing:
-                self.decompressed += 1
+        if self.decompressing == cycle:
+            self.decompressing = 0
+            self.decompressed += 1
         ahead = self.decompressed + (1 if self.writing else 0)
         if not self.decompressing and ahead < len(held) and held[ahead].received == self.line_bytes:
             if self.decompression:
-                self.decompressing = self.decompression
+                self.decompressing = cycle + self.decompression
             elif not self.writing and not self.decompressed:
                 self.decompressed += 1

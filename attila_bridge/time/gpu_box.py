@@ -74,6 +74,8 @@ class GpuBoxState:
     """Cycle of its last tick."""
     awake: bool = field(default=False, kw_only=True)
     """True if it works in the next cycle."""
+    wake: int = field(default=-1, kw_only=True)
+    """Cycle in which it continues by itself; one that has gone: none."""
     skipped: Counts = field(default_factory=dict, kw_only=True)
     """Counts of each cycle without a tick."""
 
@@ -116,16 +118,20 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
         return cast("StateT", type(self).holds(counts))
 
     def next_event(self) -> Cycle | None:
-        """The next cycle while it is awake."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
+        """The next cycle while it is awake, or that in which it wakes."""
+        s = self.state
+        if s.awake:
+            return Cycle(s.cycle + 1)
+        return Cycle(s.wake) if s.wake > s.cycle else None
 
     def why_blocked(self) -> str | None:
         """Return its reason within a draw."""
         return self.waits if self.waits and self.state.drawing else None
 
-    def _sleep(self, each: Counts) -> None:
-        """Stay without a tick until an input or event; each cycle until then counts ``each``."""
-        self.state.skipped, self.state.awake = each, False
+    def _sleep(self, each: Counts, wake: int = -1) -> None:
+        """Stay without a tick until an input or the cycle ``wake``; each cycle until then counts ``each``."""
+        s = self.state
+        s.skipped, s.awake, s.wake = each, False, wake
 
     def _wake(self, cycle: Cycle) -> None:
         """Count the cycles since the last tick, if it slept."""

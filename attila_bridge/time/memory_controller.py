@@ -91,7 +91,6 @@ class ControllerState(GpuBoxState):
     free_reads: int = 0
     free_writes: int = 0
     base: int = BOTH
-    wake: int = -1
 
 
 class MemoryController(GpuBox[ControllerState]):
@@ -115,6 +114,9 @@ class MemoryController(GpuBox[ControllerState]):
         self._page_shift = self._bank_shift + config.open_pages.bit_length() - 1
         self._transaction = config.transaction_cycles
         self._data_cycles = [f"DataCycles{number:02}" for number in modules]
+        self._banks = max(2, config.open_pages) - 1
+        names = ("Transactions", "ReadTransactions", "WriteTransactions", "ReadBytes", "WriteBytes")
+        self._names = [tuple(f"{each.kind}{name}" for name in names) for each in clients]
         for cycle, address in spec.frame.written:
             self._uploaded(cycle, address)
 
@@ -146,13 +148,12 @@ class MemoryController(GpuBox[ControllerState]):
 
     def wired(self) -> None:
         """Keep the wires used in every cycle."""
-        self._requests = [(client.number, self.wires[client.request]) for client in self.spec.clients]
-        self._backs = [self.wires[f"module{number}_back"] for number in range(self.config.channels)]
-
-    def next_event(self) -> Cycle | None:
-        """The next cycle in which a bus moves, data are complete or a transaction can start."""
-        s = self.state
-        return Cycle(s.wake) if s.wake > s.cycle else None
+        wires, clients, channels = self.wires, self.spec.clients, range(self.config.channels)
+        self._requests = [(client.number, wires[client.request]) for client in clients]
+        self._answers = [wires[client.data] for client in clients]
+        self._states = [self.level(client.state) for client in clients]
+        self._modules = [wires[f"module{number}"] for number in channels]
+        self._backs = [wires[f"module{number}_back"] for number in channels]
 
     def tick(self, cycle: Cycle) -> None:
         """Take requests, advance answers, start transactions, drive the states of the clients."""
@@ -181,7 +182,6 @@ class MemoryController(GpuBox[ControllerState]):
                 s.counts[self._data_cycles[number]] += 1
                 if channel.done_at == cycle:
                     self._finish(channel, number)
-        for number, channel in enumerate(s.channels):
             if channel.reads or channel.writes:
                 active = True
                 channel.tried_again, channel.counted = channel.last + self._transaction, ""
@@ -219,23 +219,23 @@ class MemoryController(GpuBox[ControllerState]):
     def _receive(self, transaction: Transaction) -> None:
         s, counts = self.state, self.state.counts
         is_write, address, size, number, _ = transaction
-        client = self.spec.clients[number]
+        received, read, written, _, _ = self._names[number]
         s.free_requests -= 1
         request = _Request(s.number, transaction, not is_write)
         s.number += 1
         s.requests[request.number] = request
         channel = s.channels[(address >> self._bus_shift) % len(s.channels)]
-        counts[f"{client.kind}Transactions"] += 1
+        counts[received] += 1
         if is_write:
-            counts[f"{client.kind}WriteTransactions"] += 1
+            counts[written] += 1
             s.free_writes -= 1
-            s.bus[number] = -(-size // client.width)
+            s.bus[number] = -(-size // self.spec.clients[number].width)
             s.busy.append(number)
             s.serving[number] = False
             s.writing[number] = request.number
             others, own = channel.reads, channel.writes
         else:
-            counts[f"{client.kind}ReadTransactions"] += 1
+            counts[read] += 1
             others, own = channel.writes, channel.reads
         own.append(request)
         for other in others:
@@ -264,10 +264,9 @@ class MemoryController(GpuBox[ControllerState]):
         s = self.state
         transaction = s.services[0]
         number = transaction[3]
-        client = self.spec.clients[number]
         if not s.bus[number] and s.reserved[number]:
-            self.wires[client.data].send(cycle, transaction)
-            s.bus[number] = -(-transaction[2] // client.width)
+            self._answers[number].send(cycle, transaction)
+            s.bus[number] = -(-transaction[2] // self.spec.clients[number].width)
             s.busy.append(number)
             s.serving[number] = True
             s.reserved[number] = False
@@ -288,12 +287,11 @@ class MemoryController(GpuBox[ControllerState]):
             base = READS
         else:
             base = BOTH
-        clients = self.spec.clients
-        for number in range(len(clients)) if base != s.base else touched:
+        for number in range(len(s.bus)) if base != s.base else touched:
             value = READS if base == BOTH and (s.bus[number] >= 2 or s.reserved[number]) else base
             if value != s.accepted[number]:
                 s.accepted[number] = value
-                self.level(clients[number].state).drive(cycle, value)
+                self._states[number].drive(cycle, value)
         s.base = base
 
     # --- channels ------------------------------------------------------------------------------------------------
@@ -303,14 +301,14 @@ class MemoryController(GpuBox[ControllerState]):
         request = s.requests.pop(channel.returned)
         channel.returned = -1
         is_write, _, size, client, _ = request.transaction
-        kind = self.spec.clients[client].kind
+        _, _, _, read, written = self._names[client]
         if is_write:
             s.free_writes += 1
-            counts[f"{kind}WriteBytes"] += size
+            counts[written] += size
             counts[f"WriteBytesMemoryBus{number:02}"] += size
         else:
             s.services.append(request.transaction)
-            counts[f"{kind}ReadBytes"] += size
+            counts[read] += size
             counts[f"ReadBytesMemoryBus{number:02}"] += size
         if request.blocks:
             for other in channel.reads if is_write else channel.writes:
@@ -342,8 +340,9 @@ class MemoryController(GpuBox[ControllerState]):
                 turn, name = config.read_latency, "ReadToWritePenalty"
             else:
                 turn, name = config.write_latency + config.write_to_read, "WriteToReadPenalty"
-            if since < config.transaction_cycles + turn:
-                self._hold_up(channel, f"{name}{number:02}", channel.last + config.transaction_cycles + turn)
+            turn += self._transaction
+            if since < turn:
+                self._hold_up(channel, f"{name}{number:02}", channel.last + turn)
                 return
         if since < config.page_open and channel.pages[self._bank(address)] != address >> self._page_shift:
             self._hold_up(channel, f"OpenPagePenalty{number:02}", channel.last + config.page_open)
@@ -364,13 +363,13 @@ class MemoryController(GpuBox[ControllerState]):
             s.free_services -= 1
             latency = config.read_latency
         channel.last = cycle
-        channel.tried_again = cycle + config.transaction_cycles
+        channel.tried_again = cycle + self._transaction
         channel.last_write = is_write
-        self.wires[f"module{number}"].send(cycle, request.number, latency=latency)
+        self._modules[number].send(cycle, request.number, latency=latency)
 
     def _bank(self, address: int) -> int:
         # One open page is two, one for even and one for odd pages, as measured openings show.
-        return address >> self._bank_shift & max(2, self.config.open_pages) - 1
+        return address >> self._bank_shift & self._banks
 
     def _open(self, channel: _Channel, number: int, address: int) -> None:
         """Open the page of an address unless it is open."""

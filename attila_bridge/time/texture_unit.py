@@ -113,25 +113,19 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         return "waits for lines" if self.state.accesses or self.state.results else None
 
     def tick(self, cycle: Cycle) -> None:
-        """Advance lines, then every access, the last stage first."""
+        """Advance lines, then every access, the last stage first; accesses that wait for lines sleep meanwhile."""
         s, counts, config = self.state, self.state.counts, self.config
+        filled = self._lines(cycle)
+        arriving = self._requests.waiting or self._address_end.waiting or self._filter_end.waiting
+        if not s.awake and filled < 0 and not arriving:
+            s.wake = s.fill.next_step(cycle, self._memory_state.seen)
+            return
         if s.skipped:
             self._wake(cycle)
         s.cycle = cycle
         sent_before = len(self._results.fresh)
-        fill, data = s.fill, self._data.waiting
-        if data and data[0][0] <= cycle:
-            answer = data.popleft()[3]
-            counts["MemoryRequestLatency"] += fill.answered(cycle, answer, self.spec.clients[0].width)
-            counts["MemoryRequests"] += 1
-            counts["ReadBytesMemory"] += answer[2]
-        if fill.busy:
-            sent = fill.step(cycle, self._memory_state.value(cycle))
-            if sent is not None:
-                self._memory_request.send(cycle, sent)
-                counts["ReadTransactions"] += 1
-            if fill.filled >= 0:
-                self._filled(fill.filled)
+        if filled >= 0:
+            self._filled(filled)
         arrived = self._requests.waiting
         while arrived and arrived[0][0] <= cycle:
             s.requests.append(arrived.popleft()[3])
@@ -156,9 +150,26 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             if len(self._results.fresh) == sent_before:
                 self._stall(cycle)
         else:
-            s.awake = bool(s.results or s.requests or fill.busy or s.tickets < config.request_queue)
+            s.awake = bool(s.results or s.requests or s.tickets < config.request_queue)
             if not s.awake:
-                self._sleep({"FetchStallFetch": 1})
+                self._sleep_until_filled(cycle, {"FetchStallFetch": 1})
+
+    def _lines(self, cycle: Cycle) -> int:
+        """Advance the lines of the cache; return the block that entered it, -1 if none."""
+        s, counts, data = self.state, self.state.counts, self._data.waiting
+        fill, accepts = s.fill, self._memory_state.value(cycle)
+        if data and data[0][0] <= cycle:
+            answer = data.popleft()[3]
+            counts["MemoryRequestLatency"] += fill.answered(cycle, answer, self.spec.clients[0].width)
+            counts["MemoryRequests"] += 1
+            counts["ReadBytesMemory"] += answer[2]
+        if not fill.busy:
+            return -1
+        sent = fill.step(cycle, accepts)
+        if sent is not None:
+            self._memory_request.send(cycle, sent)
+            counts["ReadTransactions"] += 1
+        return fill.filled
 
     def _stall(self, cycle: Cycle) -> None:
         """Sleep if every stage waits for an input; each try of a refused fetch then counts again."""
@@ -167,7 +178,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             return
         if s.requests and len(s.accesses) < config.access_queue:
             return
-        if not s.fill.waits(self._memory_state.value(cycle)) or (s.waiting and not s.fill.busy):
+        if s.waiting and not s.fill.busy:
             return
         each = {
             "WaitReadWindowOccupation": len(s.waiting),
@@ -184,7 +195,11 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             each["FetchesFailed"] = sum(s.refused[:3])
         else:
             return
-        self._sleep(each)
+        self._sleep_until_filled(cycle, each)
+
+    def _sleep_until_filled(self, cycle: Cycle, each: Counts) -> None:
+        """Sleep until a line enters the cache or something arrives; the lines themselves continue."""
+        self._sleep(each, self.state.fill.next_step(cycle, self._memory_state.seen))
 
     def _wake(self, cycle: Cycle) -> None:
         """Count the cycles since the last tick, refused fetches among them."""

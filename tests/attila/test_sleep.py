@@ -24,9 +24,9 @@ def results(run: AttilaRun) -> object:
 def awake(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let boxes that would sleep until their next input tick in each cycle; others have nothing to tick for."""
 
-    def stay(box: GpuBox[object], each: dict[str, int]) -> None:  # type: ignore[type-var]
+    def stay(box: GpuBox[object], each: dict[str, int], wake: int = -1) -> None:  # type: ignore[type-var]
         if not box.state.awake:  # type: ignore[attr-defined]
-            sleep(box, each)
+            sleep(box, each, wake)
 
     sleep = GpuBox._sleep
     monkeypatch.setattr(GpuBox, "_sleep", stay)
