@@ -240,10 +240,9 @@ def test_maps(pixelflow, folder: Path) -> None:
 @pytest.mark.parametrize("name", example_files())
 def test_the_map_that_a_run_names_is_that_of_the_example(pixelflow, folder: Path, name: str) -> None:
     """The comment at the head of an example says how to see what it computes."""
-    written = re.search(
-        rf"^;   pixelflow run {name}.*--show-map (\w+)", example_files()[name].read_text(), re.MULTILINE
-    )
-    named = re.search(rf"pixelflow (run {name}) --function-only --show-map (\w+)", pixelflow("run", name, "--function-only").out)
+    head, ran = example_files()[name].read_text(), pixelflow("run", name, "--function-only").out
+    written = re.search(rf"^;   pixelflow run {name}.*--show-map (\w+)", head, re.MULTILINE)
+    named = re.search(rf"pixelflow (run {name}) --function-only --show-map (\w+)", ran)
     assert (named and named[2]) == (written and written[1])
     assert "--show-map" not in pixelflow("run", name, "--timing-only").out
 
