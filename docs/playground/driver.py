@@ -12,9 +12,10 @@ from typing import Any
 from microcode import assemble
 from pixelflow.isa import Program
 from pixelflow.node import Node, Replay
+from pixelflow.node.pe_map import first_map
 from pixelflow.node.run.stream import Upcoming
 from pixelflow.simd.errors import SimulatorError
-from pixelflow.view.explorer import element_answer, first_map, map_answer, maps_of
+from pixelflow.view.explorer import element_answer, map_answer, maps_of
 
 MOST_CYCLES = 2_000_000
 """Runs of a page end here: about 50 times those of ``mandelbrot``."""

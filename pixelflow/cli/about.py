@@ -1,15 +1,19 @@
-"""The model and how well founded it is: its rules, its assumptions, and the caveats of results by their codes."""
+"""The model and how well founded it is: its rules, its assumptions, the caveats of results by their codes, and words.
+
+CODE is that of a caveat, such as PF101; a word is looked up in the glossaries of all machines.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from microcode.places import LANGUAGE
 from pixelflow import __version__
-from pixelflow.caveats import CAVEATS, Caveat, caveat
+from pixelflow.caveats import CAVEATS, caveat
 from pixelflow.cli.arguments import add_config_options
 from pixelflow.cli.machine_config import unread_keys
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option
@@ -20,9 +24,10 @@ from pixelflow.isa.declarations import COMPOSITION_START, ENABLE_STACK, INPUT_PO
 from pixelflow.isa.operands import COEFFICIENT_BITS
 from pixelflow.node.machine_drawing import machine_drawing
 from pixelflow.simd.configuration import leaves
-from pixelflow.simd.errors import UsageError
+from pixelflow.simd.errors import Fault, InputError, Place, UsageError, nearest
+from pixelflow.simd.files import shipped
 from pixelflow.simd.isa.declare import InstructionSet
-from pixelflow.simd.machine import machine_named
+from pixelflow.simd.machine import machine_named, machines
 from pixelflow.simd.report import Column, Fact, Heading, Json, Part, Report, Table, counted, number, table_object
 from pixelflow.simd.units import GUESSED, Standing
 
@@ -185,6 +190,7 @@ EXAMPLES = (
     "pixelflow about --model",
     "pixelflow about --assumptions",
     "pixelflow about PF101 PF102",
+    "pixelflow about EIGC pass",
     "pixelflow about --drawing",
     "pixelflow about --language",
 )
@@ -197,7 +203,8 @@ _SUBJECTS = ("model", "assumptions", "caveats", "drawing", "language")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subjects and the configuration whose values are listed."""
     add = parser.add_argument
-    add("codes", nargs="*", metavar="CODE", help="explain caveats by the codes that reports print, such as PF101")
+    add("codes", nargs="*", metavar="CODE|WORD",
+        help="explain caveats by the codes that reports print, such as PF101, and words, such as EIGC")  # fmt: skip
     add("--model", action="store_true", help="list every derived, fitted and invented rule")
     add("--assumptions", action="store_true", help="list values and instruction costs that are fitted or invented")
     add("--caveats", action="store_true", help="list the codes of caveats")
@@ -218,7 +225,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         text = LANGUAGE.read_text(encoding="utf-8")
         return Report(results=[Fact(text.rstrip("\n"), key="language", value=text, wrap=False)], schema=_SCHEMA)
     if args.codes or args.caveats:
-        return _caveats([caveat(code) for code in args.codes], whole=not args.caveats)
+        return _entries(args.codes) if args.codes else _caveats()
     if args.machine != PIXELFLOW:
         machine = machine_named(args.machine)
         return _assumption_report(machine.configuration(), machine.instructions, {})
@@ -298,19 +305,58 @@ def _by_standing(found: Sequence[tuple[Standing, str, str]]) -> Iterator[Part]:
             yield from (f"  - {text}", f"      {source}")
 
 
-def _caveats(chosen: Sequence[Caveat], *, whole: bool) -> Report:
-    """Return the entries of the chosen caveats, or the list of all."""
-    data: dict[str, Json] = {"caveats": [asdict(each) for each in chosen or CAVEATS.values()]}
-    if not whole:
-        table = Table(
-            [Column("code", fixed=True), Column("caveat")], [(each.code, each.title) for each in CAVEATS.values()]
-        )
-        return Report(results=[table, "", "an entry: pixelflow about CODE"], schema=_SCHEMA, data=data)
+def _caveats() -> Report:
+    """Return the list of all caveats."""
+    table = Table(
+        [Column("code", fixed=True), Column("caveat")], [(each.code, each.title) for each in CAVEATS.values()]
+    )
+    data: dict[str, Json] = {"caveats": [asdict(each) for each in CAVEATS.values()]}
+    return Report(results=[table, "", "an entry: pixelflow about CODE"], schema=_SCHEMA, data=data)
+
+
+def _entries(asked: Sequence[str]) -> Report:
+    """Return the entries of caveats and words; raises InputError for what is neither."""
+    caveats = [caveat(each) for each in asked if re.fullmatch(r"PF\d+", each, re.IGNORECASE)]
+    words = [found for each in asked if not re.fullmatch(r"PF\d+", each, re.IGNORECASE) for found in _words(each)]
     parts: list[Part] = []
-    for each in chosen:
-        parts += [*([""] if parts else []), f"{each.code}: {each.title}", f"    {each.meaning}"]
-        parts += [f"    What to do: {each.remedy}"]
-    return Report(results=parts, schema=_SCHEMA, data=data)
+    for each in caveats:
+        parts += ["", f"{each.code}: {each.title}", f"    {each.meaning}", f"    What to do: {each.remedy}"]
+    for word, meaning, whose in words:
+        parts += ["", f"{word}: {meaning} ({whose})"]
+    heads = ("word", "meaning", "source")
+    data: dict[str, Json] = {
+        "caveats": [asdict(each) for each in caveats], "words": [dict(zip(heads, each, strict=True)) for each in words]
+    }  # fmt: skip
+    return Report(results=parts[1:], schema=_SCHEMA, data=data)
+
+
+def _words(asked: str) -> list[tuple[str, str, str]]:
+    """Return the words that are called so, each with its meaning and its machine or section of the thesis."""
+    packages = {"pixelflow": "PixelFlow", "tessellation": "PixelFlow", "microcode": "the language"}
+    packages |= {each.run.__module__.partition(".")[0]: each.title for each in machines() if each.name != PIXELFLOW}
+    entries = [
+        (word, meaning, f"thesis {section[0]}" if section and section[0] != "-" else whose)
+        for package, whose in packages.items()
+        for word, meaning, *section in _glossary(package)
+    ]
+    named = [(re.split(r", | \(|\)", entry[0].lower()), entry) for entry in entries]
+    plain = asked.lower()
+    found = [entry for names, entry in named if plain in names or plain.removesuffix("s") in names]
+    found = found or [entry for names, entry in named if plain in " ".join(names).split()]
+    if not found:
+        near = nearest(plain, [name for names, _ in named for name in names])
+        hint = f"did you mean {near}?" if near else "instructions: pixelflow isa --find WORD; codes: about --caveats"
+        raise InputError(Fault("there is no caveat and no word of this name", Place(asked), hint))
+    return found
+
+
+def _glossary(package: str) -> Iterator[list[str]]:
+    """Yield the rows of the table of words in the README of a package."""
+    table = shipped(package, "README.md").read_text(encoding="utf-8").partition("\n| word | meaning |")[2]
+    for line in table.splitlines()[2:]:
+        if not line.startswith("| "):
+            return
+        yield [cell.replace("`", "") for cell in line.strip("| ").split(" | ")]
 
 
 def _model(config: NodeConfig) -> Iterator[Part]:

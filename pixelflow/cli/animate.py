@@ -16,7 +16,7 @@ from pixelflow.cli.camera_options import picture_size
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.picture_files import ANIMATED, check_picture, write_animation
-from pixelflow.cli.scene_options import frame_numbers, frames_there
+from pixelflow.cli.scene_options import frame_numbers, frames_there, scene_name
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import UsageError
@@ -38,7 +38,7 @@ _MOST_MS = 60_000
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add scene, frames, picture and machine."""
     add = parser.add_argument
-    add("scene", metavar="SCENE", help=f"scene with frames: a file (.toml), or one of {', '.join(SCENES)}")
+    add("scene", type=scene_name, metavar="SCENE", help=f"scene with frames: .toml, or one of {', '.join(SCENES)}")
     add("-o", "--output", metavar="FILE", required=True, help="animated picture to write: .png or .gif (needs pillow)")
     add("--frames", type=frame_numbers, metavar="N,...", help="frames, counted from 0: 0,10,20 or 0-59 (default: all)")
     add("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own)")

@@ -61,6 +61,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one message and where to read on; exit with 2."""
+        for action in self.declared if message.endswith(" arguments") else ():
+            if isinstance(action.metavar, tuple) and f"argument {'/'.join(action.option_strings)}:" in message:
+                message += f": {' '.join(action.metavar)}"
         self.exit(2, f"{self.prog}: error: {message}\n    see: {self.prog} --help\n")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:

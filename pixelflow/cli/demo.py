@@ -337,16 +337,18 @@ def mandelbrot(show: Show, engine: str) -> list[tuple[str, int, str]]:
     show.begin()
     end = replay.position
     title = "3 of 4   back in time: every cycle can be reached again, in both directions"
-    if show.live:
-        replay.back(1, None)
-        for _ in show.passing(2):
-            show.picture(title, _counts(node), f"one step back: cycle {number(replay.position)} of {number(end)}", "")
+    replay.back(1, None)
+    back = replay.position
+    for _ in show.passing(2):
+        if show.live:
+            show.picture(title, _counts(node), f"one step back: cycle {number(back)} of {number(end)}", "")
     for share in show.passing(6):
         if show.live:
             replay.goto(int(end * (1 - share)))
             now = f"cycle {number(replay.position)}"
             show.picture(title, _counts(node), now, "the debugger does the same: back, goto")
-    return [("Mandelbrot set, 24 rounds", end, machine_time(end / _CLOCK))]
+    steps = (("Mandelbrot set, 24 rounds", end), ("back in time by one step, to cycle", back))
+    return [(name, cycle, machine_time(cycle / _CLOCK)) for name, cycle in steps]
 
 
 def _counts(node: Node) -> Colours:

@@ -1,7 +1,8 @@
-"""Examples and exercises that are shipped: list them, show one, copy one here.
+"""Examples, exercises and scenes that are shipped: list them, show one, copy one here.
 
 Without a word: the list. Examples are whole programs, or scenes of other machines; exercises are the course, stubs with
-the text of a task, which `pixelflow grade` grades. All are found by name wherever the package is installed.
+the text of a task, which `pixelflow grade` grades; scenes and patches are what `pixelflow render` draws. All are found
+by name wherever the package is installed.
 """
 
 from __future__ import annotations
@@ -17,26 +18,32 @@ from pixelflow.cli.programs import example_files, shipped_files, shipped_with
 from pixelflow.cli.screen import Screen, check_writable, output_file
 from pixelflow.course import EXERCISES
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.files import shipped
 from pixelflow.simd.machine import machine_named, machines
 from pixelflow.simd.report import Column, Fact, Report, Table, number
+from tessellation.scenes import SCENES, files_of
+from tessellation.surface.bpt import BUILT_IN
 
 EXAMPLES = (
     "pixelflow examples",
     "pixelflow examples show carries",
     "pixelflow examples copy carries",
+    "pixelflow examples show glass",
 )
+
+_PATCHES = {name: shipped("tessellation", "data", file) for name, file in BUILT_IN.items()}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what to do, and with which."""
     words = parser.add_subparsers(dest="action", metavar="list|show|copy")
-    listed = words.add_parser("list", help="list all (default)", description="List examples and exercises.")
-    show = words.add_parser("show", help="print the source", description="Print the source of an example or exercise.")
-    copy = words.add_parser("copy", help="write a copy to this folder", description="Copy an example or exercise.")
+    listed = words.add_parser("list", help="list all (default)", description="List examples, exercises, scenes.")
+    show = words.add_parser("show", help="print the source", description="Print the source of one.")
+    copy = words.add_parser("copy", help="write a copy to this folder", description="Copy one, with its files.")
     for below in (show, copy):
-        below.add_argument("shipped", metavar="NAME", help="an example or an exercise, with or without .mc")
+        below.add_argument("shipped", metavar="NAME", help="an example, an exercise or a scene")
         add_machine_option(below)
-    copy.add_argument("--to", metavar="FILE", help="the name of the copy (default: NAME.mc in this folder)")
+    copy.add_argument("--to", metavar="FILE", help="the name of the copy (default: its own, in this folder)")
     for below in (listed, show, copy):
         add_common_options(below)
 
@@ -47,7 +54,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         case "show":
             text = _path(args.shipped, args.machine).read_text(encoding="utf-8")
             parts = [Fact(text.rstrip("\n"), key="source", value=text, wrap=False)]
-            return Report(results=parts, schema="pixelflow.example/1", data={"name": args.shipped.removesuffix(".mc")})
+            return Report(results=parts, schema="pixelflow.example/1", data={"name": Path(args.shipped).stem})
         case "copy":
             return _copied(_path(args.shipped, args.machine), args.to)
     return _list()
@@ -55,12 +62,18 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 def _copied(path: Path, to: str | None) -> Report:
     target = to or path.name
-    if Path(target).exists():
-        raise InputError(Fault("exists already; it will not be overwritten", Place(target), "--to FILE names another"))
-    check_writable(target)
-    with output_file(target) as stream:
-        stream.write(path.read_text(encoding="utf-8"))
-    return Report(parts=[Fact(f"wrote {target}", key="written", value=target)], schema="pixelflow.example/1")
+    beside = files_of(path.stem) if SCENES.get(path.stem) == path else ()
+    copies = {target: path, **{str(Path(target).parent / each.name): each for each in beside}}
+    for name in copies:
+        if Path(name).exists():
+            hint = "--to FILE names another"
+            raise InputError(Fault("exists already; it will not be overwritten", Place(name), hint))
+        check_writable(name)
+    for name, source in copies.items():
+        with output_file(name, binary=True) as stream:
+            stream.write(source.read_bytes())
+    written = Fact(f"wrote {', '.join(copies)}", key="written", value=target)
+    return Report(parts=[written], schema="pixelflow.example/1")
 
 
 def _list() -> Report:
@@ -83,12 +96,18 @@ def _list() -> Report:
         Column("shows", key="shows"),
     ]  # fmt: skip
     elsewhere = Table(columns, others, key="others")
+    scenes = Table(
+        [Column("scene", key="name", fixed=True), Column("shows", key="shows")],
+        [(name, _title(path)) for name, path in SCENES.items()],
+        key="scenes",
+    )
     hints = [
         "and the notebook tour: pixelflow examples copy tour",
         "an example: pixelflow run NAME, or examples show NAME, examples copy NAME; of others with --machine MACHINE",
         "an exercise: pixelflow examples copy NAME, then pixelflow grade NAME.mc",
+        "a scene: pixelflow render NAME -o NAME.png, or examples copy NAME and change it",
     ]
-    return Report(parts=[examples, "", exercises, "", elsewhere, "", *hints], schema="pixelflow.examples/1")
+    return Report(parts=[examples, "", exercises, "", scenes, "", elsewhere, "", *hints], schema="pixelflow.examples/1")
 
 
 def _title(path: Path) -> str:
@@ -102,11 +121,12 @@ def _title(path: Path) -> str:
 
 
 def _path(name: str, machine: str) -> Path:
-    """Return the file of an example, an exercise's stub or the tour; raises InputError for an unknown name."""
-    known = shipped_files() if machine == PIXELFLOW else shipped_with(machine_named(machine).target)
+    """Return the file of an example, an exercise's stub, a scene or the tour; raises InputError for an unknown name."""
+    own = machine == PIXELFLOW
+    known = {**shipped_files(), **SCENES, **_PATCHES} if own else shipped_with(machine_named(machine).target)
     path = known.get(name) or known.get(Path(name).stem)
     if path is None:
         close = nearest(name, known)
         hint = f"did you mean {close}?" if close else "pixelflow examples lists them"
-        raise InputError(Fault("there is no example and no exercise of this name", Place(name), hint))
+        raise InputError(Fault("there is no example, exercise or scene of this name", Place(name), hint))
     return path

@@ -128,6 +128,7 @@ def scene_file(path: str, target: ProgramTarget[AssembledProgram]) -> Path:
     shipped = shipped_with(target)
     if os.path.basename(path) == path and not os.path.exists(path) and path in shipped:
         return shipped[path]
+    _refuse_scene(path)
     require_there(path, shipped)
     return Path(path)
 
@@ -137,8 +138,10 @@ def _file_or_shipped(path: str, target: ProgramTarget[AssembledProgram]) -> tupl
     name, shipped = PurePath(path).stem, shipped_with(target)
     own = target.program is Program
     if os.path.basename(path) != path or os.path.exists(path):
+        _refuse_scene(path)
         return Path(path), path
     if name not in shipped:
+        _refuse_scene(path)
         require_there(path, shipped, own=own)
     file = example_file(path) if own else None
     return (shipped[name], str(shipped[name])) if file is None else (EXAMPLES / file, f"examples/{file}")
@@ -162,6 +165,14 @@ def require_there(path: str, shipped: Iterable[str] = (), *, own: bool = False) 
     else:
         hint = f"examples by name: {', '.join(names)}" if names else "nothing ships with this machine; name a file"
     raise InputError(Fault("there is no such file", Place(path), hint))
+
+
+def _refuse_scene(path: str) -> None:
+    """Raise InputError where a scene, a mesh or patches are in the place of a program."""
+    if PurePath(path).suffix not in (".mc", "") or not os.path.exists(path):
+        from pixelflow.cli.scene_options import refuse_scene  # only for scenes, and for missing files
+
+        refuse_scene(path)
 
 
 def refuse_object(path: str) -> None:

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -42,7 +42,7 @@ from pixelflow.config import NodeConfig
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Checkpoint, Node, Run, UntimedRun, run_report, stage_figures
 from pixelflow.node.assumptions import guesses, guesses_without_time, set_in_vain, times_set_in_vain
-from pixelflow.node.pe_map import REGISTERS, MapView
+from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS, MapView, first_map
 from pixelflow.node.pe_report import FLAGS, RangeView, dump_parts, json_value, map_parts, no_map, ranges_table
 from pixelflow.simd.arrays import parse_arrays
 from pixelflow.simd.attendance import Attendance, Going
@@ -207,7 +207,8 @@ def _rows(values: NDArray[np.generic], size: int, lanes: int, *, whole: bool) ->
 def check_state_name(path: str) -> None:
     """Raise UsageError where the suffix of a state file names no known form."""
     if Path(path).suffix not in (".npz", ".json"):
-        raise UsageError(f"--output {path}", "the name must end in .npz or .json")
+        hint = f"a picture of one value of all PEs: --picture NAME {path}" if Path(path).suffix == ".png" else None
+        raise UsageError(f"--output {path}", "the name must end in .npz or .json", hint)
 
 
 def write_state(path: str, node: Node, lanes: list[int], header: Mapping[str, str | int]) -> None:
@@ -450,7 +451,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--as", dest="form", choices=("hex", "int", "float", "double"),
         help="machines of threads: how words are shown (default: int); double: two each")  # fmt: skip
     add("--pe", metavar="LIST", help="which PEs: 0,5,32-39, all, or module.emc.panel.pe (parts may be a-b or *)")
-    add("--output", metavar="FILE", help="save memory, registers and flags: .npz or .json")
+    add("-o", "--output", metavar="FILE", help="save memory, registers and flags: .npz or .json")
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
@@ -547,7 +548,7 @@ def _report(args: argparse.Namespace, effective: Effective[NodeConfig], account:
             "pixelflow run",
             subject,
             [run_report.run_answer(account, config), *run_report.untimed_parts(account), *used.parts],
-            brief=[*answer, used.line],
+            brief=[*answer, *_seen(args, account.program), used.line],
             schema="pixelflow.untimed_run/1",
             data=run_report.untimed_object(account),
             notes=times_set_in_vain(effective),
@@ -559,13 +560,20 @@ def _report(args: argparse.Namespace, effective: Effective[NodeConfig], account:
         "pixelflow run",
         subject,
         [*run_report.run_parts(account, config, profile=args.profile), *used.parts],
-        brief=[*answer, *run_report.run_brief(account), *profile, "", used.line],
+        brief=[*answer, *run_report.run_brief(account), *profile, "", *_seen(args, account.program), used.line],
         schema="pixelflow.run/1",
         data=run_report.run_object(account, config, profile=args.profile),
         notes=set_in_vain([account], effective),
         figures=stage_figures([account]),
         failure=_missed(args, account),
     )
+
+
+def _seen(args: argparse.Namespace, program: Program) -> Iterator[str]:
+    """Yield the command that shows what the PEs have, where nothing of them was asked for."""
+    asked = any((args.timing_only, args.dump, args.ranges, args.show_map, args.picture, args.output))
+    if not asked and (name := first_map(program)) not in MAP_FLAGS and args.program != STANDARD_STREAM:
+        yield f"see it: {args.command_line} --show-map {name}"
 
 
 def _missed(args: argparse.Namespace, account: Run | UntimedRun) -> str | None:

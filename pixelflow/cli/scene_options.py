@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from microcode.places import example_file
 from pixelflow.cli.arguments import count
 from pixelflow.cli.camera_options import (
     CAMERA_TEXT,
@@ -20,9 +21,9 @@ from pixelflow.cli.camera_options import (
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.config import NodeConfig
 from pixelflow.simd.configuration import Effective
-from pixelflow.simd.errors import UsageError
+from pixelflow.simd.errors import Fault, InputError, Place, UsageError
 from tessellation.picture import SIZE, UPS
-from tessellation.scenes import MESHES, SCENES, SceneSource
+from tessellation.scenes import MESHES, SCENES, SceneSource, is_scene
 from tessellation.surface.bpt import BUILT_IN, is_patches
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def add_scene_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     names = ", ".join((*SCENES, *MESHES, *BUILT_IN))
     text = f"scene, mesh or patches: a file (.toml, .obj, .ply, .bpt, ...), or one of {names}"
-    add("scene", metavar="SCENE", help=text)
+    add("scene", type=scene_name, metavar="SCENE", help=text)
     add("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own, or 640x480)")
     add("--samples", type=_samples, metavar="K", help="samples along u and v of named patches, 2 to 16 (default: 8)")
     add_view_options(parser)
@@ -70,6 +71,20 @@ def add_scene_options(parser: argparse.ArgumentParser) -> None:
     add("--antialias", type=int, choices=(1, 4), help="samples a pixel (default: the scene's own, or 1)")
     add("--floor", action="store_true", help="a floor under a named mesh or patches")
     add("--flat", action="store_true", help="one colour a triangle, for named meshes and patches (default: Gouraud)")
+
+
+def scene_name(text: str) -> str:
+    """Return the name of a scene; raises InputError for that of a program."""
+    if PurePath(text).suffix in (".mc", ".mco") or (example_file(text) and not is_scene(text)):
+        raise InputError(Fault("is a program, not a scene", Place(text), f"run it: pixelflow run {text}"))
+    return text
+
+
+def refuse_scene(name: str) -> None:
+    """Raise InputError for the name of a scene, a mesh or patches in the place of a program."""
+    if is_scene(name):
+        hint = f"draw it: pixelflow render {name} -o {PurePath(name).stem}.png"
+        raise InputError(Fault("is a scene or a model, not a program", Place(name), hint))
 
 
 def _samples(text: str) -> int:

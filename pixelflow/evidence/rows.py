@@ -60,7 +60,8 @@ class _Place:
 
         differs = row.published is not None and not row.met and row.percent is not None
         off = f"{row.percent:+.2f} %" if differs else ""
-        return cls(text(printed), text(row.found), off, same=row.met or row.found is None)
+        same = row.found is None or (row.met and text(printed) == text(row.found))
+        return cls(text(printed), text(row.found), off, same)
 
     @property
     def joined(self) -> str:
@@ -75,7 +76,8 @@ def _places(found: CheckedClaim) -> tuple[tuple[str, ...], list[list[str | _Plac
     """Return the headings of a claim's table and its cells; without a table, its figures one below the other."""
     layout = found.claim.layout
     if layout is None:
-        return ("", "printed / here"), [
+        printed = any(row.published is not None for row in found.rows)
+        return ("", "printed / here" if printed else "here"), [
             [_labelled(row), _Place.of(row, CellOf(row.item), row.published)] for row in found.rows
         ]
     rows = {(row.item, row.unit): row for row in found.rows}
@@ -154,13 +156,13 @@ def _why(row: Row) -> str:
 
 
 def reason_lines(found: CheckedClaim) -> Iterator[str]:
-    """Yield why figures of a finding differ from the print, each reason once, in a sentence."""
+    """Yield why figures of a finding differ from the print or depend on a reading, each reason once, in a sentence."""
     seen: set[tuple[str, str]] = set()
     for row in found.rows:
-        if row.published is None or row.met or row.found is None:
+        if row.published is None or row.found is None or row.verdict is RowVerdict.EQUAL:
             continue
         derivation = row.predicted or row.derived
-        texts = {note.name: note.text.split(". ")[0] for note in row.notes}
+        texts = {note.name: "; or ".join((note.text.split(". ")[0], *note.readings)) for note in row.notes}
         if not texts:
             texts = {"": derivation.expression if derivation is not None else "nothing gives it"}
         for name, text in texts.items():

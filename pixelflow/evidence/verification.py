@@ -10,6 +10,7 @@ from pixelflow.evidence.claim import CheckedClaim, Claim, ClaimClass, Row, RowVe
 from pixelflow.evidence.derivation import figure_text, same
 from pixelflow.evidence.paper import Verified
 from pixelflow.evidence.rows import (
+    digits_text,
     explanation,
     notes_table,
     page_table,
@@ -96,7 +97,8 @@ def _each(verified: Verified) -> Iterator[Part]:
     for at, found in enumerate(verified.findings):
         yield from [""] * bool(at)
         if found.rows or found.claim.layout:
-            both = " (printed / here)" if found.rows and found.claim.layout else ""
+            few = digits_text(found.claim, found.rows)
+            both = f" (printed{f', {few}' if few else ''} / here)" if found.rows and found.claim.layout else ""
             yield printed_table(found, f"{found.claim.name.capitalize()}{both}: {found.claim.title}")
         else:
             yield f"{_title(found)}: {found.reason}"
@@ -156,10 +158,14 @@ def _answer(verified: Verified) -> str:
     others = [row for row in printed if not row.met]
     met = len(printed) - len(others)
     if not printed:
-        return "No figure is printed" + (f", {verified.measured} are measured here." if verified.measured else ".")
+        measured = f"; {verified.measured} are measured" * bool(verified.measured)
+        return f"Nothing to compare: the {verified.paper.name} prints no figure here{measured}."
+    rules = [row.digits for row in printed if row.met and row.found != row.published]
+    few = f" ({len(rules)} of them {' or '.join(sorted(set(rules)))})" if rules else ""
+    to_digit = f"met to the {'last printed ' if rules else ''}digit{few}"
     if not others:
-        return f"All {counted(met, 'printed figure')} are met to the digit."
-    parts = [f"{met} {'is' if met == 1 else 'are'} met to the digit"] if met else []
+        return f"All {counted(met, 'printed figure')} are {to_digit}."
+    parts = [f"{met} {'is' if met == 1 else 'are'} {to_digit}"] if met else []
     for kinds, one, many in (
         ((RowVerdict.PREDICTED, RowVerdict.READING), "differs by", "differ by at most"),
         ((RowVerdict.CONTRADICTION,), "contradicts", "contradict"),

@@ -196,6 +196,11 @@ class MapView:
         return PeMap.of(self.text, values, *node.coordinates())
 
 
+def first_map(program: Program) -> str:
+    """Return the first range of one byte, which shows more than the enables of a run that ends with all PEs enabled."""
+    return next((each.name for each in program.ranges if each.size == 1), "enable")
+
+
 def _any_of(plane: NDArray[PeValue], side: int) -> NDArray[np.bool_]:
     """Return a smaller plane: whether any of ``side`` x ``side`` PEs has the flag."""
     padded = _padded(plane, side, side)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pixelflow.debugger.expressions import FLAGS
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Node, Replay, SavedRun
-from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS, MapView
+from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS, MapView, first_map
 from pixelflow.node.pe_report import RangeView, position
 from pixelflow.observe import Bus
 from pixelflow.observe.node_tracer import NodeTracer
@@ -38,11 +38,6 @@ if TYPE_CHECKING:
 def maps_of(program: Program) -> list[Json]:
     """Return the names of maps, without those of bytes by number."""
     return [*MAP_FLAGS, *REGISTERS, *(each.name for each in program.ranges)]
-
-
-def first_map(program: Program) -> str:
-    """Return the first range of one byte, which shows more than the enables of a run that ends with all PEs enabled."""
-    return next((each.name for each in program.ranges if each.size == 1), "enable")
 
 
 def map_answer(node: Node, program: Program, what: str) -> Answer:

@@ -72,36 +72,45 @@ COLOURS = {
 """Colours by name, as bytes of a picture."""
 
 
-def _is_colour(value: object) -> bool:
-    return (isinstance(value, str) and value in COLOURS) or several(3, whole(0, 255)).holds(value)
-
-
-BYTES = ValueKind(f"three whole numbers from 0 to 255, or a name: {', '.join(COLOURS)}", _is_colour)
-"""A colour as bytes of a picture."""
 COLOUR = ValueKind(
     "three numbers from 0 to 1, such as [0.8, 0.2, 0.2], three whole numbers from 0 to 255, or a name: "
     + ", ".join(COLOURS),
-    lambda value: _is_colour(value) or several(3, number(0, 1)).holds(value),
+    lambda value: (
+        (isinstance(value, str) and value in COLOURS)
+        or several(3, whole(0, 255)).holds(value)
+        or several(3, number(0, 1)).holds(value)
+    ),
 )
-"""A colour of a body: linear from 0 to 1, or bytes of a picture if a whole number exceeds 1."""
-
-
-def _bytes(value: str | list[int]) -> tuple[int, int, int]:
-    red, green, blue = COLOURS[value] if isinstance(value, str) else value
-    return red, green, blue
+"""A colour: linear from 0 to 1, or bytes of a picture if a whole number exceeds 1."""
 
 
 def _linear(value: str | list[int] | list[float]) -> Sequence[float]:
-    """Return a colour of a body as linear red, green and blue."""
+    """Return a colour as linear red, green and blue."""
     if not isinstance(value, str) and max(value) <= 1:
         return value
     return [(each / 255) ** picture.GAMMA for each in (COLOURS[value] if isinstance(value, str) else value)]
+
+
+def _bytes(value: str | list[int] | list[float]) -> tuple[int, int, int]:
+    """Return a colour as bytes of a picture."""
+    red, green, blue = (round(255 * each ** (1 / picture.GAMMA)) for each in _linear(value))
+    return red, green, blue
 
 
 TEXT = ValueKind("text", lambda value: isinstance(value, str) and bool(value))
 TRUTH = ValueKind("true or false", lambda value: isinstance(value, bool))
 COORDINATES = several(3, number(-FAR, FAR))
 """A place in the world."""
+
+
+_OTHER_WORDS = {
+    **dict.fromkeys(("position", "location", "translate", "at"), "place"),
+    **dict.fromkeys(("rotation", "rotate", "angle"), "turn"),
+    **dict.fromkeys(("scale", "width", "height", "resolution"), "size"),
+    **dict.fromkeys(("file", "model"), "mesh"),
+    "fov": "field_of_view", "opacity": "alpha", "target": "look_at",
+}  # fmt: skip
+"""Keys that other scene languages have, and those here."""
 
 
 def check(
@@ -121,7 +130,8 @@ def check(
         kind = kinds.get(key)
         if kind is None:
             allowed = (*kinds, *also)
-            near = nearest(key, allowed)
+            other = _OTHER_WORDS.get(key)
+            near = other if other in allowed else nearest(key, allowed)
             hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(allowed)
             faults.append(Fault(f"{prefix}{key} is not a key of a scene", _place(index, prefix, key), hint))
         elif not kind.holds(value):
@@ -279,51 +289,7 @@ def _seen(view: picture.View, told: Mapping[str, CameraWord]) -> picture.View:
     )
 
 
-# Scene files: TOML that describes bodies, their appearance, and the camera.
-#
-# size = [640, 480]              # pixels; may be replaced where the file is read
-# background = [222, 224, 230]   # or a name: "white"
-# samples = 1                    # or 4
-# interpolation = "perspective"  # of colours and texture coordinates; or "affine": linear on the screen
-# [camera]                       # degrees; it steps back until all bodies are in the picture
-# azimuth = -62.0
-# elevation = 24.0
-# field_of_view = 28.0
-# zoom = 1.0                     # magnification around the middle; bodies outside are then not drawn
-# # eye = [4, -3, 1.5]           # instead of azimuth and elevation: position of the camera, and
-# # look_at = [0, 0, 1]          #   the point it looks at; triangles are cut at
-# # near = 0.05                  #   this distance (default: a hundredth of all bodies' extent)
-# [[camera.at]]                  # with `frames = 60` at the top: values of the camera at a
-# frame = 59                     #   frame, interpolated linearly from the previous ones
-# azimuth = 298.0
-# [[body]]
-# mesh = "bunny"                 # a mesh that ships here, or a file relative to this one; or
-# patches = "teapot"             # patches that a PixelFlow node tessellates, with
-# samples = 8                    #   this many samples along u and along v; or, chosen by view,
-# tolerance = 0.5                #   enough to keep triangles within this many pixels of the surface;
-# counts = "any"                 #   "powers": 2, 4, 8 and 16 alone
-# one_sided = false              #   drops patches that face away: for closed surfaces
-# up = "y"                       # the axis of the file that is up: "z", or "y", as many programs write
-# place = [0, 0, 0]              # position of its foot; z is up
-# size = 1.0                     # its longest extent (default: unchanged)
-# turn = 30.0                    # degrees around z
-# grid = [4, 3]                  # copies along x and y
-# spacing = [1.5, 1.2]           #   at these distances along x and y (default: 1 and 1), starting at `place`
-# turns = 12.0                   #   each turned by this many degrees more than the previous one
-# colour = [0.66, 0.37, 0.21]    # linear red, green, blue; or bytes [212, 162, 125]; or a name: "brown"
-# flat = false                   # one colour a triangle
-# blend = "over"                 # replace, over, add, multiply, sorted
-# alpha = 110                    # 0 to 255; for over, add and sorted
-# texture = "checker"            # or a PNG file; `repeats` times over the body; `cutout` 0 to 255
-# mipmaps = true                 # smaller levels of the texture, filtered trilinearly (default: bilinearly)
-# depth_write = true             # default: true for "replace" alone; likewise colour_write, by default true
-# depth_test = "less"            # or "always"
-# [[generated]]
-# family = "sized"               # count, pixels, seed; or "layers": depth, columns, rows, seed;
-# #   or "volumes": count, size, seed
-#
-# Bodies are drawn in the order of the file, generated families after them. Sorted bodies must be last; they write
-# colour and no depth. A key that would have no effect is refused.
+# Scene files: TOML that describes bodies, their appearance, and the camera; docs/pages/scene-files.md has all keys.
 
 
 MOST_TRIANGLES = 4_000_000
@@ -346,7 +312,7 @@ _MOST_COPIES = 10000
 
 _SCENE = {
     "size": several(2, whole(1, _LARGEST_SIDE)),
-    "background": BYTES,
+    "background": COLOUR,
     "frames": whole(2, MOST_FRAMES),
     "samples": ValueKind("1 or 4", lambda value: is_number(value, whole=True) and value in (1, 4)),
     "interpolation": word("perspective", "affine"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from tessellation.sampling import SampleChoice, Sampling
 from tessellation.scenes.families import layers, sized, volumes
 from tessellation.scenes.scene_file import MESHES, MOST_TRIANGLES, SCENES, Generated, SceneFile, read_scene
 from tessellation.scenes.world import Body, Placed, SampledBodies, SampledCopy, copies_of, draws_of, upright
-from tessellation.surface.bpt import BUILT_IN, PatchFile, load
+from tessellation.surface.bpt import BUILT_IN, PatchFile, is_patches, load
 from tessellation.surface.mesh import Mesh
 
 _LARGEST_TEXTURE = 1024
@@ -90,6 +90,12 @@ def _placed(name: str) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(replace(fault, place=fault.place or Place(name)) for fault in error.faults) from None
+
+
+def is_scene(name: str) -> bool:
+    """Return True for the name of a shipped scene, mesh or patches, and for one with the suffix of such a file."""
+    suffix = Path(name).suffix.lower()
+    return name in SCENES or name in MESHES or is_patches(name) or suffix in (".toml", *MESH_SUFFIXES)
 
 
 def files_of(name: str) -> tuple[Path, ...]:
@@ -179,6 +185,8 @@ class PreparedScene:
                 triangles += len(model.corners) * max(1, len(placed.places))
             if triangles > MOST_TRIANGLES:
                 raise InputError(Fault(f"{placed.name}: {triangles} triangles with it", hint=f"up to {MOST_TRIANGLES}"))
+        if how.note is not None and (names := _overlapping(described.bodies, self._slots)):
+            how.note(f"note: {' and '.join(names)} overlap at one place: move one with place = [x, y, z]")
         self._floor = [_floor_below(self._outlines())] if how.floor else []
         self._once = tuple(once)
         copies = [each for slot in self._slots for each in slot if isinstance(each, SampledCopy)]
@@ -225,6 +233,18 @@ class PreparedScene:
         draws = [*(draws_of(bodies, view, standpoint, affine=self._affine) if bodies else []), *self._generated]
         picture = Frame(*self._size, self._described.background, tuple(draws), self._samples)
         return Scene(self.name, picture, anew, tuple(bodies), view, choice, self._once)
+
+
+def _overlapping(bodies: Sequence[Placed], slots: Sequence[list[Body] | list[SampledCopy]]) -> tuple[str, ...]:
+    """Return the names of two bodies with the same foot; a flat one may be under another."""
+    known: dict[tuple[float, float, float], str] = {}
+    for placed, slot in zip(bodies, slots, strict=True):
+        points = next(each.points if isinstance(each, Body) else each.outline for each in slot)
+        for place, _ in placed.places if np.ptp(points, axis=0).all() else ():
+            if place in known:
+                return known[place], placed.name
+            known[place] = placed.name
+    return ()
 
 
 def _floor_below(points: np.ndarray) -> Body:

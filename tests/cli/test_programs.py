@@ -1,6 +1,8 @@
 """`pixelflow asm`, `dis`, `isa`, `about` and `config`."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from pixelflow.isa import INSTRUCTIONS, Program
 from pixelflow.simd.configuration import leaves
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.units import GUESSED, Standing
+from tessellation import load
+from tessellation.scenes import MESHES, SCENES, files_of, read_scene
 
 
 def names(folder: Path) -> list[str]:
@@ -306,6 +310,47 @@ def test_examples_are_found_by_name_in_any_folder(pixelflow, folder: Path) -> No
     assert pixelflow("asm", "vector_add.mc").code == 0 and (folder / "vector_add.mco").exists()
     (folder / "vector_add").write_text("LD R, #1\n")  # a file that is here comes first
     assert json.loads(pixelflow("run", "vector_add", "--timing-only", "--json").out)["result"]["cycles"] == 1
+
+
+def test_scenes_are_copied_with_what_they_are_made_of(pixelflow, folder: Path) -> None:
+    found = {each["name"] for each in json.loads(pixelflow("examples", "--json").out)["scenes"]}
+    assert found == set(SCENES)
+    for name, shipped in SCENES.items():
+        assert pixelflow("examples", "copy", name).code == 0
+        assert read_scene(f"{name}.toml").bodies == read_scene(shipped).bodies
+        assert {file.read_bytes() for file in files_of(f"{name}.toml")} == {
+            file.read_bytes() for file in (shipped, *files_of(name))
+        }
+        assert pixelflow("examples", "show", name, "-q").out == shipped.read_text()
+    assert pixelflow("examples", "copy", "tray").code == 3, "it is here already"
+    assert pixelflow("examples", "copy", "teapot").code == 0 and load("teapot.bpt").patches
+    assert "tray" in pixelflow("examples", "show", "trai").err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("run", name) for name in ("own.toml", "layers", "enneper")),
+        ("asm", "own.toml"), ("run", "--machine", "attila", "own.toml"),
+        ("run", "--machine", "gen6", "own.toml"), ("run", "--machine", "larrabee", "own.toml"),
+        ("render", "prog.mc", "-o", "x.png"), ("render", "life", "-o", "x.png"), ("compare", "prog.mc"),
+        ("animate", "prog.mc", "-o", "x.png"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_scene_is_no_program_and_a_program_no_scene(pixelflow, folder: Path, words: tuple[str, ...]) -> None:
+    """The message is short, and the command that it names does it."""
+    (folder / "own.toml").write_text('size = [64, 48]\n[[body]]\nmesh = "nut"\n')
+    result = pixelflow(*words)
+    assert result.code == 3 and len(result.err.splitlines()) == 2
+    command, *rest = shlex.split(re.search(r"pixelflow (.*)", result.err)[1])
+    assert command == ("run" if words[0] in ("render", "compare", "animate") else "render")
+    small = ["--size", "64x48"] if command == "render" else []
+    assert pixelflow(command, *rest, *small, "-q").code == 0
+
+
+def test_names_that_are_a_scene_there_and_a_mesh_here_are_the_machines_own(pixelflow) -> None:
+    assert "floor" in MESHES and pixelflow("run", "--machine", "attila", "floor", "-q").code == 0
 
 
 @pytest.mark.parametrize(

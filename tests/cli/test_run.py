@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pixelflow.cli import run as attended
+from pixelflow.cli.programs import example_files
 from pixelflow.config import TINY
 from pixelflow.isa import INSTRUCTIONS, Program
 from pixelflow.simd.configuration import leaves
@@ -236,6 +237,16 @@ def test_maps(pixelflow, folder: Path) -> None:
     assert flat.code == 0 and flat.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", example_files())
+def test_the_map_that_a_run_names_is_that_of_the_example(pixelflow, folder: Path, name: str) -> None:
+    """The comment at the head of an example says how to see what it computes."""
+    head, ran = example_files()[name].read_text(), pixelflow("run", name, "--function-only").out
+    written = re.search(rf"^;   pixelflow run {name}.*--show-map (\w+)", head, re.MULTILINE)
+    named = re.search(rf"pixelflow (run {name}) --function-only --show-map (\w+)", ran)
+    assert (named and named[2]) == (written and written[1])
+    assert "--show-map" not in pixelflow("run", name, "--timing-only").out
+
+
 def test_a_map_as_a_picture_has_a_square_for_each_pe(pixelflow, folder: Path) -> None:
     image = pytest.importorskip("PIL.Image", reason="pillow (extra: image) is not installed")
     assert pixelflow("run", "prog.mc", "--preset", "tiny", "--picture", "x", "x.png").code == 0
@@ -262,6 +273,8 @@ BAD_ARGUMENTS = [
     (["--show-map", "enabel"], 2, "nor a memory range\n    did you mean enable?"),
     (["--show-map", "y[4]"], 2, "no such byte\n    allowed: y[0] to y[3]"),
     (["--show-map", "y["], 2, "no such byte"),
+    (["-o", "state.png"], 2, "--picture NAME state.png"),
+    (["--picture", "state.png"], 2, "expected 2 arguments: NAME FILE.png"),
     (["--output", "state.txt"], 2, "the name must end in .npz or .json"),
     (["--output", "-"], 2, "not text for standard output"),
     (["--output", "none/state.npz"], 3, "the folder none does not exist"),

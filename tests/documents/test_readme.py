@@ -6,6 +6,7 @@ The two commands that install something are run whole by `.ci/run`; their `pixel
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import shlex
 from pathlib import Path
@@ -150,6 +151,37 @@ def test_named_files_exist(document: Path) -> None:
     places = (document.parent, ROOT, ROOT / f"{document.stem}_bridge")
     missing = {each for each in named if not any(is_there(place / each) for place in places)}
     assert not missing
+
+
+GENERAL = {"ALU", "BSD", "GPU", "SIMD", "UNC"}
+"""Abbreviations that are not of the machines here."""
+
+
+def test_abbreviations_of_the_readme_and_of_reports_are_in_the_glossary() -> None:
+    said = re.sub(r"\]\([^)]*\)|<!--.*?-->", "", (ROOT / "README.md").read_text(encoding="utf-8"))
+    for command in ("run texture_copy", "run halve --machine gen6", "run setup --machine larrabee"):
+        said += "\n".join(output_of(f"pixelflow {command}"))
+    words = set(re.findall(r"\b[A-Z]{2,5}s?\b", said)) - GENERAL
+    assert {"EIGC", "TIGC", "PEs"} <= words
+    assert main(["about", *words]) == 0
+
+
+@pytest.mark.parametrize(
+    "word", ["pass", "sample", "patch", "stage", "engine", "semaphore", "transfer", "TASIC", "qquad"]
+)
+def test_words_of_reports_are_in_the_glossary(word: str, capsys) -> None:
+    assert main(["about", word, "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)["words"]
+    assert word in entry["word"] and entry["meaning"] and entry["source"]
+
+
+def test_commands_in_the_prose_of_the_readme_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`view` waits for a browser, and `study sensitivity` has a slow test of its own."""
+    prose = re.sub(r"```.*?```", "", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    named = re.findall(r"`(pixelflow [^`]+)`", prose)
+    monkeypatch.chdir(tmp_path)
+    assert set(named) == {"pixelflow view", "pixelflow study sensitivity", "pixelflow verify table12"}
+    assert run("pixelflow verify table12 --timing-only") == 0
 
 
 def shown(mark: str, document: str = "README.md") -> list[str]:

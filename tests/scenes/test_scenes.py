@@ -38,7 +38,9 @@ def body(points: np.ndarray = SQUARE, corners: np.ndarray = CORNERS, **rest) -> 
 
 @pytest.mark.parametrize("name", sorted(SCENES))
 def test_every_scene_that_ships_is_in_the_picture_with_the_triangles_that_are_told(name: str) -> None:
-    frame = load_scene(name, SceneSource(size=(64, 48), engine=choose(AUTO).engine)).frame
+    notes: list[str] = []
+    frame = load_scene(name, SceneSource(size=(64, 48), engine=choose(AUTO).engine, note=notes.append)).frame
+    assert not notes
     told = re.search(rf"`{name}` \| ([\d,]+) \|", README.read_text("utf-8"))
     count = sum(len(draw.triangles) + draw.triangles.dropped for draw in frame.draws)
     assert count == int(told.group(1).replace(",", ""))
@@ -147,6 +149,11 @@ ONE = f"{AT}frame = 2\nzoom = 2\n"
 BAD = [
     ("size = [0, 10]\n[[body]]\nmesh='nut'", "size is [0, 10]", "2 of a whole number"),
     ("sizes = [1, 1]\n[[body]]\nmesh='nut'", "sizes is not a key", "did you mean size?"),
+    (f"{NUT}\nposition=[1,1,1]", "body 1: position is not a key", "did you mean place?"),
+    (f"{NUT}\nscale=2", "body 1: scale is not a key", "did you mean size?"),
+    (f"{NUT}\ncolor='red'", "body 1: color is not a key", "did you mean colour?"),
+    (f"[camera]\nposition=[1,1,1]\n{NUT}", "camera.position is not a key", "allowed: azimuth"),
+    (f"background = [0, 256, 0]\n{NUT}", "background is [0, 256, 0]", "or a name: black"),
     ("samples = 2\n[[body]]\nmesh='nut'", "samples is 2", "1 or 4"),
     ("samples = true\n[[body]]\nmesh='nut'", "samples is True", "1 or 4"),
     ("[camera]\nazimut = 3\n[[body]]\nmesh='nut'", "camera.azimut", "did you mean azimuth?"),
@@ -258,6 +265,33 @@ def test_triangles_without_an_area_are_dropped_and_counted() -> None:
     assert len(draw.triangles) == 1 and draw.triangles.dropped == 2
 
 
+@pytest.mark.parametrize("bytes_of", [(0, 255, 255), (1, 2, 255), (128, 64, 200)])
+def test_a_background_has_the_forms_of_a_colour(bytes_of: tuple[int, int, int]) -> None:
+    def background(value: object) -> tuple[int, int, int]:
+        return parse_scene(f"background = {value}\n{NUT}").background
+
+    linear = [(each / 255) ** 2.2 for each in bytes_of]
+    assert background(list(bytes_of)) == background(linear) == bytes_of
+    assert background("'navy'") == (25, 35, 110) and background([1, 1, 1]) == background("'white'") == (255, 255, 255)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ("mesh='nut'", "mesh='bunny'", True),
+        ("mesh='nut'\nplace=[1, 0, 0]", "mesh='bunny'\nplace=[1, 0, 0]", True),
+        ("mesh='nut'\ngrid=[2, 1]", "mesh='bunny'\nplace=[1, 0, 0]", True),
+        ("mesh='nut'", "mesh='bunny'\nplace=[0, 0, 2]", False),
+        ("mesh='floor'", "mesh='bunny'", False),
+    ],
+)
+def test_bodies_that_lie_in_one_another_are_noted_once(first: str, second: str, told: bool, tmp_path: Path) -> None:
+    path, notes = tmp_path / "own.toml", list[str]()
+    path.write_text(f"[[body]]\n{first}\n[[body]]\n{second}\n")
+    load_scene(str(path), SceneSource(note=notes.append))
+    assert len(notes) == told and all("nut" in note and "bunny" in note for note in notes)
+
+
 def test_colours_have_three_forms_and_faults_have_lines() -> None:
     def colour(text: str) -> list[float]:
         (body,) = parse_scene(f'[[body]]\nmesh = "nut"\ncolour = {text}\n').bodies
@@ -265,7 +299,6 @@ def test_colours_have_three_forms_and_faults_have_lines() -> None:
 
     assert colour("[0, 1, 1]") == [0, 1, 1] and colour("[0.5, 0.25, 1]") == [0.5, 0.25, 1]
     assert colour("[0, 255, 255]") == [0, 1, 1] and colour('"black"') == [0, 0, 0]
-    assert parse_scene('background = "white"\n[[body]]\nmesh = "nut"\n').background == (255, 255, 255)
     text = '[[body]]\nmesh = "nut"\n[[body]]\nmesh = "nut"\ncolour = [0, 0, 256]\n[[camera.at]]\nframe = "x"\n'
     with pytest.raises(InputError) as refused:
         parse_scene(f"frames = 2\n{text}", "s.toml")

@@ -67,6 +67,29 @@ def test_the_list_names_everything_and_executes_nothing(verify, monkeypatch):
     assert json.loads(verify("--list", "--json").out)["tables"] == names
 
 
+def test_a_printed_place_never_hides_other_digits(verify):
+    """Table 11 prints thousands, cut: each of its places has the figure here too, and the heading says so."""
+    found = json.loads(verify(11, "--timing-only", "--json").out)["tables"][0]
+    shown = verify(11, "--timing-only", "--width", "200").out
+    rows = [row for row in found["rows"] if row["published"] is not None]
+    assert len(rows) == 6 and found["digits"] == "cut" and "cut" in shown.partition("Table 11")[2].splitlines()[0]
+    for row in rows:
+        published, here = row["published"], row["measured"] or row["formula"]
+        pairs = (f"{published // 1000}K / {here / 1000:.3g}K", f"{published:,} / {here:,.0f}")
+        assert here != published and any(pair in shown for pair in pairs), row["item"]
+    assert all(note in shown for row in rows for note in row["notes"])
+
+
+@pytest.mark.parametrize("name", ["figure13", "table10"])
+def test_what_has_no_printed_figure_cannot_fail(name, verify):
+    result = verify(name, "--timing-only", "--strict")
+    found = json.loads(verify(name, "--timing-only", "--json").out)
+    assert result.code == 0 and not result.err and " / " not in result.out.replace("10^", "")
+    assert set(found["summary"]["outcomes"].items()) <= {(each, 0) for each in found["summary"]["outcomes"]} | {
+        ("unpublished", found["summary"]["rows"])
+    }
+
+
 # --- exit codes ------------------------------------------------------------------------------------------------------
 
 

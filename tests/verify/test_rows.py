@@ -170,7 +170,7 @@ def test_the_summary_counts_each_kind() -> None:
 
 
 def test_a_table_is_shown_as_it_is_printed() -> None:
-    """A figure alone where it is met, else both with the deviation; in a page they are next to each other."""
+    """A figure alone where both have its digits, else both, with the deviation where it is not met; in a page apart."""
     layout = PrintedForm(
         ("Size of Load", "Cycles", "Rate"),
         (("one", CellOf("a"), CellOf("a", "10^3/s", " K")), ("two", CellOf("b", suffix="K", scale=1000), "")),
@@ -181,7 +181,7 @@ def test_a_table_is_shown_as_it_is_printed() -> None:
         Row("b", 5_000, None, 5_260, BASIS, step=1000, digits=Digits.CUT), Row("c", 8, 8, 8, BASIS),
     )  # fmt: skip
     found = CheckedClaim(Claim("table 1", "2.1", "Loads", layout=layout), Measured(rows=rows))
-    assert printed_table(found).rows == [["one", "5 / 7 +40.00 %", "636 K / 654 K +2.77 %"], ["two", "5K", ""]]
+    assert printed_table(found).rows == [["one", "5 / 7 +40.00 %", "636 K / 654 K +2.77 %"], ["two", "5K / 5.26K", ""]]
     page = page_table(found)
     assert [column.heading for column in page.columns][3:] == ["here: Cycles", "here: Rate"]
     assert page.rows == [["one", "5", "636 K", "7 +40.00 %", "654 K +2.77 %"], ["two", "5K", "", "5.26K", ""]]
