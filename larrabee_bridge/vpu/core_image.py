@@ -156,10 +156,7 @@ class CoreImage:
             if resident:
                 _fill(caches["l2"], [*kept, *_constants(programs)], config.ways)
         self._caches = [*caches.values()]
-        self._first = [
-            [[line for line in lines if line >= 0] for lines in each.reshape(-1, config.ways, 2)[..., 0].tolist()]
-            for each in self._caches
-        ]
+        self._first = [_held(each, config.ways) for each in self._caches] if config.warm_caches else []
         parts = [head, *flat, *caches.values(), np.zeros(config.misses_under_way, np.int64), np.zeros(6, np.int64)]
         starts = np.cumsum([0, *map(len, parts)]).tolist()
         places = (at.INSTRUCTIONS, at.REGISTERS, None, at.L1, at.L2, at.CODE, at.PENDING, at.DEALT)
@@ -222,9 +219,10 @@ class CoreImage:
     def _keep(self, image: Numbers) -> None:
         """Begin the next piece of work with the lines of this one as well, all of them written to memory."""
         for place, cache, first in zip((at.L1, at.L2, at.CODE), self._caches, self._first, strict=True):
-            held = image[image[place] : image[place] + len(cache)].reshape(len(first), -1, 2)[..., 0]
-            for kept, resident, others in zip(cache.reshape((*held.shape, 2)), first, held.tolist(), strict=True):
-                lines = [*resident, *(line for line in others if line >= 0 and line not in resident)][: len(others)]
+            held = _held(image[image[place] : image[place] + len(cache)], self.config.ways)
+            sets = cache.reshape(len(first), -1, 2)
+            for kept, resident, others in zip(sets, first, held, strict=True):
+                lines = [*resident, *(line for line in others if line not in resident)][: len(kept)]
                 kept[: len(lines), 0] = lines
 
     @staticmethod
@@ -253,13 +251,21 @@ def _empty(sets: int, ways: int) -> Numbers:
     return np.tile(np.array([-1, 0], np.int64), sets * ways)
 
 
+def _held(cache: Numbers, ways: int) -> list[list[int]]:
+    """Return the lines that each set of a cache holds, most recently used first."""
+    return [[line for line in lines if line >= 0] for lines in cache.reshape(-1, ways, 2)[..., 0].tolist()]
+
+
 def _fill(cache: Numbers, lines: Sequence[int], ways: int) -> None:
-    """Use lines of a cache that it does not hold, one after the other."""
+    """Use distinct lines of an empty cache, one after the other."""
     sets = cache.reshape(-1, ways, 2)
-    for line in lines:
-        kept = sets[line % len(sets)]
-        kept[1:] = kept[:-1].copy()
-        kept[0] = line, 0
+    used = np.array(lines, np.int64)[::-1]
+    where = used % len(sets)
+    order = np.argsort(where, kind="stable")
+    where = where[order]
+    way = np.arange(len(order)) - np.searchsorted(where, where)
+    held = way < ways
+    sets[where[held], way[held], 0] = used[order[held]]
 
 
 def _constants(programs: Sequence[VectorProgram]) -> list[int]:
@@ -535,16 +541,20 @@ class WorkRecord:
         """Add dealt quads, after those dealt before."""
         self._dealt.append(found)
 
-    def count(self, native: bool | None = None) -> dict[int, SharedCore]:
-        """Return the account of a core for each work, by the work's number; empties the record.
+    def count(
+        self, native: bool | None = None, *, works: Numbers | None = None, last: bool = True
+    ) -> dict[int, SharedCore]:
+        """Return the account of a core for each work, by the work's number; empties the record if it is the ``last``.
 
-        ``native`` is that of `take_turns`.
+        ``native`` is that of `take_turns`; ``works`` are the numbers of works in place of those recorded.
         """
-        rows, self._rows = np.concatenate([*self._rows, np.zeros((0, 4 + at.STRETCH), np.int64)]), []
+        rows = np.concatenate([*self._rows, np.zeros((0, 4 + at.STRETCH), np.int64)])
+        if works is not None:
+            rows[:, 0] = works[rows[:, 0]]
         rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
         image = CoreImage(self._programs, self.config, self._marks, resident=True, kept=sorted(self.resident))
         rows[:, 4 + at.S_BLOCKS] = np.array(image.blocks, np.int64)[rows[:, 3]] if len(rows) else 0
-        words, self._words = self._words[: self._count + 1], np.zeros(1, np.uint32)
+        words = self._words[: self._count + 1]
         if native is None:
             native = counts_natively(self._count)
         requests, dealt, ranges = self._tables()
@@ -567,8 +577,10 @@ class WorkRecord:
                 workers=self.workers[: len(threads)],
             )
             found[work] = shared_core(self.config, image.count(words, tables, native=native))
-        self._count, self._ranges, self._many = 0, [], 0
-        self._requests, self._dealt = [], []
+        if last:
+            self._words, self._count = np.zeros(1, np.uint32), 0
+            self._rows, self._ranges, self._many = [], [], 0
+            self._requests, self._dealt = [], []
         return found
 
     def _tables(self) -> tuple[dict[int, Numbers], dict[int, Numbers], Numbers]:
