@@ -465,6 +465,8 @@ class WorkRecord:
         self._dealt: list[Queues] = []
         self.resident: set[int] = set()
         """Lines of the modelled core that start in its L2 slice."""
+        self._image: tuple[int, CoreImage] | None = None
+        """The core with its programs, and how many lines were resident when it was made."""
 
     def program(self, program: VectorProgram, marks: Mapping[int, int] | None = None) -> int:
         """Return the number of a program; ``marks`` are B_MARK of its blocks by first instruction."""
@@ -483,8 +485,8 @@ class WorkRecord:
     def ranges(self, program: int, others: Numbers, constants: int = CONSTANT_LINES) -> Numbers:
         """Keep lists of ranges of lines, after a program's constants: int64[list, range, RANGE], ascending each.
 
-        A range has its end, the shift of its lines, and the size and start of their ring, or 0. Returns the bounds of
-        each list: int64[list, 2].
+        A range has its end, the shift of its lines, and the size and start of their ring, or 0, or minus the size of
+        records and the place of their `lines`. Returns the bounds of each list: int64[list, 2].
         """
         count, each = len(others), others.shape[1] + 1
         table = np.zeros((count, each, at.RANGE), np.int64)
@@ -494,6 +496,14 @@ class WorkRecord:
         first = self._many + each * np.arange(count)
         self._many += count * each
         return np.stack([first, first + each], axis=1)
+
+    def lines(self, values: Numbers) -> int:
+        """Keep the first lines of records that a range holds one after the other; return their place."""
+        table = np.zeros((-(-len(values) // at.RANGE), at.RANGE), np.int64)
+        table.reshape(-1)[: len(values)] = values
+        self._ranges.append(table)
+        first, self._many = self._many, self._many + len(table)
+        return at.RANGE * first
 
     def add(
         self,
@@ -552,7 +562,7 @@ class WorkRecord:
         if works is not None:
             rows[:, 0] = works[rows[:, 0]]
         rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
-        image = CoreImage(self._programs, self.config, self._marks, resident=True, kept=sorted(self.resident))
+        image = self._core(fresh=works is not None)
         rows[:, 4 + at.S_BLOCKS] = np.array(image.blocks, np.int64)[rows[:, 3]] if len(rows) else 0
         words = self._words[: self._count + 1]
         if native is None:
@@ -582,6 +592,14 @@ class WorkRecord:
             self._rows, self._ranges, self._many = [], [], 0
             self._requests, self._dealt = [], []
         return found
+
+    def _core(self, *, fresh: bool) -> CoreImage:
+        """Return the core, which `warm_caches` change from work to work."""
+        known = self._image
+        if fresh or known is None or known[0] != len(self.resident) or len(known[1].blocks) != len(self._programs):
+            made = CoreImage(self._programs, self.config, self._marks, resident=True, kept=sorted(self.resident))
+            known = self._image = len(self.resident), made
+        return known[1]
 
     def _tables(self) -> tuple[dict[int, Numbers], dict[int, Numbers], Numbers]:
         requests: dict[int, Numbers] = {}
