@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TypeVar
@@ -15,7 +15,7 @@ from larrabee_bridge.pipeline.back_end_programs import Attributes
 from larrabee_bridge.pipeline.frame import PRIMSET
 from larrabee_bridge.pipeline.front_end import FrontEndResult
 from larrabee_bridge.pipeline.picture import front_of_screen
-from larrabee_bridge.pipeline.rasterizer import Rasterized, rasterize
+from larrabee_bridge.pipeline.rasterizer import rasterize
 from larrabee_bridge.pipeline.schedule import FrameWork
 from larrabee_bridge.pipeline.work import measured_work, primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
@@ -182,45 +182,43 @@ STAGES = ("vertices", "raster", "planes", "pixels")
 def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
     """Draw a whole frame, vertices included, with caches; draws without a front end start from their triangles.
 
-    ``smaller`` is the same frame in the smaller PrimSets, whose work is then found too.
+    ``smaller`` is the same frame in the smaller PrimSets, whose work is then found too: the same triangles in the same
+    bins, so they are rasterized once.
     """
     config, frame = CoreConfig(caches=True), seen.frame
-    front_ends, rasters = _to_tiles(seen, PRIMSETS[0], config)
-    back = render_back_end(frame, [each.quads() for each in rasters], TILE, config, length=LENGTH)
-    tiles, moved = back.cycles, back.memory_bytes
-    works = {PRIMSETS[0]: measured_work("frame", rasters, tiles, front_ends, moved)}
-    vertices = sum(int(front.cycles.sum()) for front in front_ends if front is not None)
-    raster = sum(each.before_planes for each in rasters)
-    whole = sum(core.cycles for each in rasters for core in each.cores.values())
-    same = back.picture.equals(draw_frame(frame))
-    if smaller is not None:
-        front_ends, rasters = _to_tiles(smaller, PRIMSETS[1], config)
-        works[PRIMSETS[1]] = measured_work("frame", rasters, tiles, front_ends, moved)
-    return FrameCosts(vertices, raster, whole - raster, int(tiles.sum()), works, back.utilisation, same)
-
-
-def _to_tiles(
-    seen: SeenFrame, primset: int, config: CoreConfig
-) -> tuple[list[FrontEndResult | None], list[Rasterized]]:
-    """Return the front end of each draw, None without triangles, and the rasterizer's results with planes."""
-    frame = seen.frame
-    front_ends = [
-        made or front_of_screen(frame, draw.triangles, TILE, config, primset=primset)
-        for made, draw in zip(seen.fronts, frame.draws, strict=True)
-    ]
-    rasters = [
-        rasterize(
+    seens = [seen] if smaller is None else [seen, smaller]
+    fronts: list[list[FrontEndResult | None]] = [[] for _ in seens]
+    quads, rasters = [], []
+    for number, draw in enumerate(frame.draws):
+        primsets = []
+        for found, each, primset in zip(fronts, seens, PRIMSETS, strict=False):
+            made = each.fronts[number]
+            primsets.append(primset_numbers(len(draw.triangles), primset) if made is None else made.primset)
+            found.append(made or front_of_screen(frame, draw.triangles, TILE, config, primset=primset))
+        front = fronts[0][-1]
+        raster = rasterize(
             *(draw.triangles, frame.width, frame.height),
             tile=TILE,
             samples=frame.samples,
             bins=None if front is None else front.bins,
             config=config,
-            primset=primset_numbers(len(draw.triangles), primset) if made is None else made.primset,
+            primset=primsets[0],
+            regrouped=primsets[1:],
             attributes=Attributes.of(draw, config),
         )
-        for draw, front, made in zip(frame.draws, front_ends, seen.fronts, strict=True)
-    ]
-    return front_ends, rasters
+        quads.append(raster.quads())
+        rasters.append(raster.account)
+    back = render_back_end(frame, quads, TILE, config, length=LENGTH)
+    tiles, moved = back.cycles, back.memory_bytes
+    works = {}
+    for place, (primset, found) in enumerate(zip(PRIMSETS, fronts, strict=False)):
+        grouped = [replace(each, cores=(each.cores, *each.regrouped)[place]) for each in rasters]
+        works[primset] = measured_work("frame", grouped, tiles, found, moved)
+    vertices = sum(int(front.cycles.sum()) for front in fronts[0] if front is not None)
+    raster_cycles = sum(each.before_planes for each in rasters)
+    whole = sum(core.cycles for each in rasters for core in each.cores.values())
+    same = back.picture.equals(draw_frame(frame))
+    return FrameCosts(vertices, raster_cycles, whole - raster_cycles, int(tiles.sum()), works, back.utilisation, same)
 
 
 # Frames along a camera path.

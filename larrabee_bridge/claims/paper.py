@@ -30,10 +30,12 @@ from larrabee_bridge.vpu.ring import RingConfig, fewest_fibers, mean_ride, stall
 from pixelflow.evidence import Measured, Paper, Value
 from pixelflow.simd.drawing import Frame, State, Texture
 from pixelflow.simd.files import shipped
+from tessellation.picture import View
 from tessellation.picture.models import checker
 from tessellation.scenes import (
     MESHES,
     SCENES,
+    Body,
     PreparedScene,
     SceneSource,
     draws_of,
@@ -101,8 +103,18 @@ class _Walk:
     def __init__(self, volumes: bool, size: tuple[int, int] | None) -> None:
         self._volumes, self._size = volumes, size
         self._prepared: PreparedScene | None = None
+        self._last: tuple[int, Frame, list[Body], View] | None = None
+        """Number of the frame before, and what it was made of: it comes in PrimSets of both sizes."""
 
     def __call__(self, number: int, primset: int) -> SeenFrame:
+        if self._last is None or self._last[0] != number:
+            self._last = number, *self._at(number)
+        _, frame, bodies, view = self._last
+        found = project_on_larrabee(frame, bodies, view, primset=primset, config=CoreConfig(caches=True))
+        return SeenFrame(found.frame, found.fronts)
+
+    def _at(self, number: int) -> tuple[Frame, list[Body], View]:
+        """Return a frame, its bodies and its view."""
         if self._prepared is None:
             self._prepared = prepare_scene("walk", SceneSource(size=self._size, affine=True))
         scene = self._prepared.at(number)
@@ -113,8 +125,7 @@ class _Walk:
             bodies += shadow_bodies(casters, eye, _SHADOW_LENGTH)
             draws = draws_of(bodies, scene.view, affine=True)
             frame = replace(frame, draws=(*draws, shade(frame.width, frame.height)))
-        found = project_on_larrabee(frame, bodies, scene.view, primset=primset, config=CoreConfig(caches=True))
-        return SeenFrame(found.frame, found.fronts)
+        return frame, bodies, scene.view
 
 
 def _plain(text: str) -> str:

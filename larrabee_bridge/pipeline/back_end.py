@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -25,19 +26,22 @@ from larrabee_bridge.pipeline.tile_memory import (
     RESOLVES,
     Accounts,
     DealtDraw,
+    DrawPlaces,
     DrawRequests,
     DrawStretches,
     ListRoom,
     TileMemory,
+    TilePlaces,
     add_shared,
     draw_bytes,
     fibers_of,
+    keep_programs,
     list_room,
 )
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily, vector_share
 from larrabee_bridge.vpu.notes import RunNote
-from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram
+from larrabee_bridge.vpu.program import LINE_BYTES
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.configuration import check_values
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
@@ -136,9 +140,9 @@ _OWN_PLANES = "leave out --free-setup: a program of the core computes planes in 
 _PLANE_LANES = 0xFF
 """Lanes of the last line of a quad's planes that hold planes."""
 
-_CHUNK_BYTES = 1 << 27
-_CHUNK_TILES = 512
-"""Tiles that are executed side by side."""
+_MOST_BYTES = 1 << 25
+"""Of the memory of tiles that are executed side by side."""
+_MOST_TILES = 512
 
 
 def render_back_end(
@@ -151,9 +155,10 @@ def render_back_end(
     length: int = 0,
     words: KnownWords | None = None,
     engine: str = AUTO,
+    most_tiles: int = _MOST_TILES,
     progress: Telling | None = None,
 ) -> BackEnd:
-    """Draw a frame tile by tile.
+    """Draw a frame tile by tile, at most ``most_tiles`` of them side by side; no result depends on it.
 
     ``quads`` are those of each draw, drawn in their order within a tile; without them they are computed in 64-bit
     integers, as are planes of triangles without ``words``, for no cycles. The first command of the frame is a clear;
@@ -170,7 +175,6 @@ def render_back_end(
     unit = TileTextureUnit(columns * rows, accounts.texture)
     sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
     room = list_room(frame.draws, found, tile, columns * rows, frame.samples)
-    run = _Run(frame, tile, columns, sorts, length, accounts, unit, room, words)
     background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
     colours = np.full((columns * rows, tile, tile), background, np.uint32)
     depths = np.full_like(colours, FAR)
@@ -179,11 +183,14 @@ def render_back_end(
         busy += np.bincount(each.tile, minlength=columns * rows)
     worked = np.flatnonzero(busy)
     done = 0
-    for numbers in run.chunks(worked, found):
+    places = TilePlaces(worked, tile, frame.samples, sorts, room.of(worked))
+    run = _Run(frame, columns, length, accounts, unit, room, words, places, found)
+    for numbers in run.chunks(worked, most_tiles):
         if progress is not None:
             progress(f"larrabee: tile {done + 1:,} of {len(worked):,}", share=done / len(worked))
         done += len(numbers)
-        colours[numbers], depths[numbers] = run.tiles(numbers, found)
+        colours[numbers], depths[numbers] = run.tiles(numbers)
+    run.finish()
     return BackEnd(
         picture=_picture(colours, depths, frame, columns),
         tile=tile,
@@ -216,155 +223,208 @@ def _taken(quads: Quads, which: np.ndarray | slice) -> Quads:
     return Quads(quads.tile[which], quads.triangle[which], quads.x[which], quads.y[which], quads.masks[which])
 
 
-@dataclass(eq=False)
+class _DrawRun:
+    """A draw of a frame: its programs, its places among all tiles, and what its fibers are chosen by."""
+
+    def __init__(self, run: _Run, number: int, quads: Quads) -> None:
+        frame, self.number, self.quads = run.frame, number, quads
+        self.draw = frame.draws[number]
+        self.texture = texture_of(self.draw)
+        self.attributes = Attributes.of(self.draw, run.accounts.config)
+        self.places = DrawPlaces(quads, run.places, self.attributes)
+        self.looking = {"SAMPLES": frame.samples, **self.attributes.parameters}
+        sorts, tile = run.places.sorts, run.places.tile
+        self.dealing = {"SAMPLES": frame.samples, "SORTS": int(sorts), **self.attributes.parameters, "TILE": tile}
+        parts = (0,) if self.texture is None else (1, 2)
+        self.working = [work_parameters(frame, self.draw, self.attributes, part, sorts, run.length) for part in parts]
+        self.setters = program_of("ahead", **self.looking), program_of("setup", **self.dealing)
+        self.workers = [program_of("work", **each) for each in self.working]
+        self.spent = self.asked = 0
+        """Cycles of work threads, and requests for texels."""
+        keep_programs(run.accounts, self.setters, self.workers, self.places.quad_bytes)
+        if self.texture is not None:
+            run.unit.keep(self.texture)
+
+    def fibers(self, accounts: Accounts) -> int:
+        """Return the number of fibers of its work threads, once all tiles have been executed."""
+        return fibers_of(accounts, self.spent / max(self.asked, 1), self.places.quad_bytes)
+
+
+Runs: TypeAlias = list[tuple[np.ndarray, RunNote]]
+
+
 class _Run:
     """A frame being drawn."""
 
-    frame: Frame
-    tile: int
-    columns: int
-    sorts: bool
-    length: int
-    accounts: Accounts
-    unit: TileTextureUnit
-    room: ListRoom
-    words: KnownWords | None
-    background: int = field(init=False)
-    list_bytes: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        red, green, blue = self.frame.background
-        self.background = red | green << 8 | blue << 16
-        self.list_bytes = np.zeros(self.accounts.tiles, np.int64)
+    def __init__(
+        self,
+        frame: Frame,
+        columns: int,
+        length: int,
+        accounts: Accounts,
+        unit: TileTextureUnit,
+        room: ListRoom,
+        words: KnownWords | None,
+        places: TilePlaces,
+        quads: Sequence[Quads],
+    ) -> None:
+        """``places`` are those of all tiles with ``quads``, the ones of each draw."""
+        self.frame, self.columns, self.length, self.accounts, self.unit = frame, columns, length, accounts, unit
+        self.room, self.words, self.places = room, words, places
+        red, green, blue = frame.background
+        samples, sorts = frame.samples, int(places.sorts)
+        self.clear = {"SAMPLES": samples, "SORTS": sorts, "COLOUR": red | green << 8 | blue << 16, "FAREST": FAR}
+        self.list_bytes = np.zeros(accounts.tiles, np.int64)
+        accounts.record.program(program_of("clear", **self.clear))
+        self.draws = [_DrawRun(self, number, each) for number, each in enumerate(quads) if len(each)]
+        self.last: list[tuple[str, dict[str, int], int]] = []
+        """Programs over all blocks after the last draw, with their phases."""
+        if sorts:
+            self.last.append(("lists", {"SAMPLES": samples}, LISTS))
+        if samples > 1:
+            self.last.append(("resolve", {"SORTS": sorts}, RESOLVES))
+        for name, parameters, _ in self.last:
+            accounts.record.program(program_of(name, **parameters))
+        self._waits = any(each.texture is not None for each in self.draws)
+        """True if tiles are timed after the last one, since a draw's fibers are chosen by all of its tiles."""
+        self._later: list[Callable[[], None]] = []
+        """What adds the stretches of tiles until then, in its order."""
 
     @property
     def tile_bytes(self) -> int:
         """Bytes of a tile's pixels, without lists of fragments."""
-        return (self.tile // QUAD) ** 2 * constants_of(self.frame.samples, self.sorts, Attributes())["BLOCK_BYTES"]
+        return self.places.blocks * self.places.block_bytes
 
-    def _attributes(self, draw: Draw) -> Attributes:
-        return Attributes.of(draw, self.accounts.config)
-
-    def chunks(self, numbers: np.ndarray, quads: Sequence[Quads]) -> Iterator[np.ndarray]:
+    def chunks(self, numbers: np.ndarray, most: int) -> Iterator[np.ndarray]:
         """Yield groups of tiles that fit the memory together, in their order."""
-        count = self.accounts.tiles
-        need = np.zeros(count, np.int64)
-        for draw, each in zip(self.frame.draws, quads, strict=True):
-            size = constants_of(self.frame.samples, self.sorts, self._attributes(draw))["QUAD_BYTES"]
-            np.maximum(need, np.bincount(each.tile, minlength=count) * size, out=need)
+        need = np.zeros(self.accounts.tiles, np.int64)
+        for each in self.draws:
+            tiles = each.places.tiles
+            need[tiles] = np.maximum(need[tiles], each.places.bytes)
         while len(numbers):
-            total = np.cumsum((self.tile_bytes + need + self.room.bytes)[numbers[:_CHUNK_TILES]])
-            many = max(1, int(np.searchsorted(total, _CHUNK_BYTES, side="right")))
+            total = np.cumsum((self.tile_bytes + need + self.room.bytes)[numbers[:most]])
+            many = max(1, int(np.searchsorted(total, _MOST_BYTES, side="right")))
             yield numbers[:many]
             numbers = numbers[many:]
 
-    def tiles(self, numbers: np.ndarray, quads: Sequence[Quads]) -> tuple[np.ndarray, np.ndarray]:
+    def tiles(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Draw tiles; return their colours and depths."""
-        samples = self.frame.samples
-        parts = [_taken(each, slice(*np.searchsorted(each.tile, (numbers[0], numbers[-1] + 1)))) for each in quads]
-        needs = [
-            draw_bytes(part, samples, self._attributes(draw))
-            for part, draw in zip(parts, self.frame.draws, strict=True)
+        whole = self.places
+        places = TilePlaces(numbers, whole.tile, whole.samples, whole.sorts, self.room.of(numbers))
+        parts = [
+            _taken(each.quads, slice(*np.searchsorted(each.quads.tile, (numbers[0], numbers[-1] + 1))))
+            for each in self.draws
         ]
-        memory = TileMemory(
-            numbers, self.columns, self.tile, samples, self.sorts, max(needs, default=0), self.room.of(numbers)
-        )
-        parameters = {"SAMPLES": samples, "SORTS": int(self.sorts), "COLOUR": self.background, "FAREST": FAR}
-        self._shared("clear", parameters, memory, CLEARS, memory.lists)
-        for number, (draw, part) in enumerate(zip(self.frame.draws, parts, strict=True)):
+        needs = [draw_bytes(part, whole.samples, each.attributes) for part, each in zip(parts, self.draws, strict=True)]
+        memory = TileMemory(places, self.columns, max(needs))
+        self._shared("clear", self.clear, memory, CLEARS)
+        for each, part in zip(self.draws, parts, strict=True):
             if len(part):
-                self._draw(number, draw, part, memory)
-        if self.sorts:
-            self._shared("lists", {"SAMPLES": samples}, memory, LISTS, memory.scratches)
-        if samples > 1:
-            self._shared("resolve", {"SORTS": int(self.sorts)}, memory, RESOLVES, memory.lists)
+                self._draw(each, part, memory)
+        for name, parameters, phase in self.last:
+            self._shared(name, parameters, memory, phase)
         self.list_bytes[numbers] = memory.list_bytes()
         self.unit.finish()
-        self.accounts.finish()
+        if not self._waits:
+            self.finish()
         return memory.pixels()
 
-    def _shared(self, name: str, parameters: dict[str, int], memory: TileMemory, phase: int, room: np.ndarray) -> None:
-        """Run a program over all blocks of the tiles, a third of them on each work thread."""
-        tile, thread, start, blocks = memory.shares()
-        scalars = {0: start, 5: blocks, 9: room[tile, thread]}
-        whose = memory.numbers[tile]
-        runs = self.accounts.run(name, parameters, memory.memory, whose, thread + 1, scalars, blocks)
-        add_shared(self.accounts, program_of(name, **parameters), memory, runs, phase)
+    def _then(self, add: Callable[[], None]) -> None:
+        """Add stretches, now or later."""
+        if self._waits:
+            self._later.append(add)
+        else:
+            add()
 
-    def _draw(self, number: int, draw: Draw, quads: Quads, memory: TileMemory) -> None:
-        texture = texture_of(draw)
-        attributes = self._attributes(draw)
-        layout = constants_of(self.frame.samples, self.sorts, attributes)
-        known = None if self.words is None else self.words(number)
+    def finish(self) -> None:
+        """Time the tiles that were drawn."""
+        while self._later:
+            self._later.pop(0)()
+        self.accounts.finish()
+
+    def _shared(self, name: str, parameters: dict[str, int], memory: TileMemory, phase: int) -> None:
+        """Run a program over all blocks of the tiles, a third of them on each work thread."""
+        places = memory.places
+        tile, thread, start, blocks = places.shares()
+        room = places.scratches if phase == LISTS else places.lists
+        scalars = {0: start, 5: blocks, 9: room[tile, thread]}
+        whose = places.numbers[tile]
+        runs = self.accounts.run(name, parameters, memory.memory, whose, thread + 1, scalars, blocks)
+        program = program_of(name, **parameters)
+        self._then(partial(add_shared, self.accounts, program, places, self.places, runs, phase))
+
+    def _draw(self, about: _DrawRun, quads: Quads, memory: TileMemory) -> None:
+        draw, places, attributes = about.draw, memory.places, about.attributes
+        known = None if self.words is None else self.words(about.number)
         if known is None and attributes.floats:
             raise InputError(Fault("planes = float: these planes are the host's, in integers", hint=_OWN_PLANES))
-        dealt = memory.put(draw.triangles, quads, attributes, known)
-        stretches = DrawStretches(self.accounts, memory, dealt, number, layout["QUAD_BYTES"])
-        parameters = {
-            "SAMPLES": self.frame.samples,
-            "SORTS": int(self.sorts),
-            **attributes.parameters,
-            "TILE": self.tile,
-        }
+        dealt = memory.put(draw.triangles, quads, attributes, known, about.places)
         # Triangles run side by side: the set-up thread's work on one does not depend on those before.
         ones = np.ones_like(dealt.pairs)
-        scalars = {0: dealt.lists, 1: ones, 2: memory.pixels_of(dealt.pairs), 3: dealt.headers, 14: dealt.ahead}
-        whose = memory.numbers[dealt.pairs]
-        runs = self.accounts.run(
-            "setup", parameters, memory.memory, whose, 0 * whose, scalars, dealt.sizes, {1: _PLANE_LANES}
+        scalars = {0: dealt.lists, 1: ones, 2: places.pixels_of(dealt.pairs), 3: dealt.headers, 14: dealt.ahead}
+        whose = places.numbers[dealt.pairs]
+        set_up = self.accounts.run(
+            "setup", about.dealing, memory.memory, whose, 0 * whose, scalars, dealt.sizes, {1: _PLANE_LANES}
         )
-        program = program_of("setup", **parameters)
-        self._look(attributes, dealt, memory, stretches)
-        if texture is None:
-            stretches.set_up(program, runs, 0)
-            stretches.work(*self._work(draw, attributes, 0, dealt, memory)[:2])
-            return
-        first, asking, asked = self._work(draw, attributes, 1, dealt, memory)
-        found = self._filter(texture, attributes, dealt, memory)
-        second, answering, answered = self._work(draw, attributes, 2, dealt, memory)
-        fibers = fibers_of(
-            self.accounts, int((asked + answered).sum()) / max(int(found[0].sum()), 1), layout["QUAD_BYTES"]
-        )
-        stretches.set_up(program, runs, fibers)
-        stretches.fibers(
-            (first, second),
-            (asking, answering),
-            DrawRequests(found[0], found[1], found[2], fibers),
-            layout["TEXELS"] // LINE_BYTES,
-        )
+        first, looked = self._look(about, dealt, memory)
+        before = int(self.accounts.cycles[:, 1:].sum())
+        work = [self._work(about.working[0], dealt, memory)]
+        requests: np.ndarray | None = None
+        if about.texture is not None:
+            requests = self._filter(about.texture, attributes, dealt, memory)
+            work.append(self._work(about.working[1], dealt, memory))
+            about.asked += int(requests[0].sum())
+            about.spent += int(self.accounts.cycles[:, 1:].sum()) - before
+        self._then(partial(self._add, about, places, dealt, first, looked, set_up, work, requests))
 
-    def _look(self, attributes: Attributes, dealt: DealtDraw, memory: TileMemory, stretches: DrawStretches) -> None:
-        """Run the set-up threads' prefetches for the first triangles of their lists."""
-        parameters = {"SAMPLES": self.frame.samples, **attributes.parameters}
+    def _add(
+        self,
+        about: _DrawRun,
+        places: TilePlaces,
+        dealt: DealtDraw,
+        first: np.ndarray,
+        looked: Runs,
+        set_up: Runs,
+        work: Sequence[Runs],
+        requests: np.ndarray | None,
+    ) -> None:
+        """Add the stretches of a draw."""
+        stretches = DrawStretches(self.accounts, places, dealt, about.number, about.places)
+        stretches.look(about.setters[0], looked, dealt.pairs[first])
+        if requests is None:
+            stretches.set_up(about.setters[1], set_up, 0)
+            stretches.work(about.workers[0], work[0])
+            return
+        fibers = about.fibers(self.accounts)
+        stretches.set_up(about.setters[1], set_up, fibers)
+        layout = constants_of(self.frame.samples, places.sorts, about.attributes)
+        asked = DrawRequests(requests[0], requests[1], requests[2], fibers)
+        stretches.fibers(about.workers, work, asked, layout["TEXELS"] // LINE_BYTES)
+
+    def _look(self, about: _DrawRun, dealt: DealtDraw, memory: TileMemory) -> tuple[np.ndarray, Runs]:
+        """Run the set-up threads' prefetches for the first triangles of their lists; return these pairs, and notes."""
         first = np.flatnonzero(np.diff(dealt.pairs, prepend=-1))
         many = np.minimum(np.diff(np.append(first, len(dealt.pairs))), AHEAD)
         scalars = {14: dealt.lists[first], 1: many}
-        tiles = memory.numbers[dealt.pairs[first]]
-        runs = self.accounts.run("ahead", parameters, memory.memory, tiles, 0 * tiles, scalars, many)
-        stretches.look(program_of("ahead", **parameters), runs, dealt.pairs[first])
+        tiles = memory.places.numbers[dealt.pairs[first]]
+        return first, self.accounts.run("ahead", about.looking, memory.memory, tiles, 0 * tiles, scalars, many)
 
-    def _work(
-        self, draw: Draw, attributes: Attributes, part: int, dealt: DealtDraw, memory: TileMemory
-    ) -> tuple[VectorProgram, list[tuple[np.ndarray, RunNote]], np.ndarray]:
-        """Run the work threads of a draw; return the program, its notes, and cycles: int64[tile, work thread]."""
-        before = self.accounts.cycles[:, 1:].copy()
-        parameters = work_parameters(self.frame, draw, attributes, part, self.sorts, self.length)
-        program = program_of("work", **parameters)
+    def _work(self, parameters: dict[str, int], dealt: DealtDraw, memory: TileMemory) -> Runs:
+        """Run the work threads of a draw, or a part of it; return the notes."""
         tile, thread = dealt.owner
-        scalars = {0: dealt.queues, 5: dealt.counts, 9: memory.lists[tile, thread]}
-        whose = memory.numbers[tile]
-        runs = self.accounts.run("work", parameters, memory.memory, whose, thread + 1, scalars, dealt.counts)
-        return program, runs, self.accounts.cycles[:, 1:] - before
+        scalars = {0: dealt.queues, 5: dealt.counts, 9: memory.places.lists[tile, thread]}
+        whose = memory.places.numbers[tile]
+        return self.accounts.run("work", parameters, memory.memory, whose, thread + 1, scalars, dealt.counts)
 
     def _filter(self, texture: Texture, attributes: Attributes, dealt: DealtDraw, memory: TileMemory) -> np.ndarray:
         """Answer the requests of a draw; return, for each record, if it asks and the unit's work: int64[3, record]."""
-        layout = constants_of(self.frame.samples, self.sorts, attributes)
+        layout = constants_of(self.frame.samples, self.places.sorts, attributes)
         records = memory.records(dealt, attributes)
         asked, u, v, texels = (layout[name] // 4 for name in ("ASKED", "U", "V", "TEXELS"))
         order = dealt.order
         wanted = (records[order, asked, None] >> np.arange(16, dtype=np.uint32) & 1).astype(bool)
         coordinates = [records[order, start : start + 16] for start in (u, v)]
-        tile = memory.numbers[dealt.tile]
+        tile = memory.places.numbers[dealt.tile]
         answers, taken = self.unit.answer(texture, tile, dealt.thread, wanted, *coordinates)
         records[order, texels : texels + 16] = answers.reshape(len(answers), 64).view(np.uint32)
         found = np.zeros((3, len(order)), np.int64)

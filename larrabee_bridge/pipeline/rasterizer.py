@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -47,11 +47,10 @@ _END = 1 << 40
 
 
 class RasterWorks:
-    """Recorder of the rasterizer's threads by the PrimSet of their triangles; `count` times them."""
+    """Recorder of the rasterizer's threads by their first triangle; `count` times them by PrimSets."""
 
-    def __init__(self, primset: np.ndarray, bins: Bins, config: CoreConfig) -> None:
-        """``primset`` is the sequence id of each triangle: int64[triangle]."""
-        self.primset, self.bins = primset, bins
+    def __init__(self, triangles: int, bins: Bins, config: CoreConfig) -> None:
+        self.bins = bins
         self.record = WorkRecord(config)
         self.record.resident |= set(range(_KEPT, _SCRATCH + 16 * THREADS))
         tile = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))
@@ -59,7 +58,7 @@ class RasterWorks:
         self._turn = np.empty(len(order), np.int64)
         self._turn[order] = np.arange(len(order))
         """Position of each pair in the order of a PrimSet: triangle by triangle, the tiles of each."""
-        self._first = np.searchsorted(bins.triangles[order], np.arange(0, len(primset) + LANES, LANES))
+        self._first = np.searchsorted(bins.triangles[order], np.arange(0, triangles + LANES, LANES))
         """Position of the first pair of each sixteen triangles."""
         self._step = self.record.step()
         self._batch = 0
@@ -71,10 +70,10 @@ class RasterWorks:
         table = np.zeros((1, 2, RANGE), np.int64)
         table[0, 0] = fields, 0, _CORNERS, _KEPT
         table[0, 1, :2] = _END, _CONSTANTS - fields
-        work = self.primset[LANES * group]
         # A thread sets up sixteen triangles, then descends for them.
         order = self._step + 2 * self._first[group]
-        record.add(number, note, work, group % THREADS, order, record.ranges(number, table, _CONSTANTS), phase=0)
+        ranges = record.ranges(number, table, _CONSTANTS)
+        record.add(number, note, LANES * group, group % THREADS, order, ranges, phase=0)
         record.words(note)
 
     def planes(self, made: PlaneWords, which: np.ndarray) -> None:
@@ -86,10 +85,9 @@ class RasterWorks:
         table = np.zeros((1, 2, RANGE), np.int64)
         table[0, 0] = triangles, 0, _VALUES, _GIVEN
         table[0, 1, :2] = _END, _PLANES - triangles
-        work = self.primset[which[LANES * group]]
         order = record.step() + group
         ranges = record.ranges(number, table, _CONSTANTS)
-        record.add(number, note, work, group % THREADS, order, ranges, phase=1)
+        record.add(number, note, which[LANES * group], group % THREADS, order, ranges, phase=1)
         record.words(note)
 
     def descend(self, done: VpuRun, pairs: np.ndarray, lines: Sequence[int], scratch: int) -> None:
@@ -113,12 +111,12 @@ class RasterWorks:
         own = np.stack([first, first + scratch, _SCRATCH + scratch * thread - first], axis=1)
         order = self._step + 2 * self._turn[which] + 1
         ranges = record.ranges(number, table, _CONSTANTS)
-        record.add(number, note, self.primset[triangle], thread, order, ranges, own=own, phase=0)
+        record.add(number, note, triangle, thread, order, ranges, own=own, phase=0)
         record.words(note)
 
-    def count(self) -> dict[int, SharedCore]:
-        """Return the account of a core for each PrimSet."""
-        return self.record.count()
+    def count(self, primsets: Sequence[np.ndarray]) -> list[dict[int, SharedCore]]:
+        """Return the account of a core for each PrimSet, by the sequence ids of triangles: int64[triangle] each."""
+        return [self.record.count(works=each, last=each is primsets[-1]) for each in primsets]
 
 
 # Runs of the rasterizer's two programs: their memory, their threads and their counts.
@@ -159,7 +157,8 @@ class Counted:
     def of(cls, runs: Sequence[VpuRun]) -> Counted:
         """Return the cycles and instructions of consecutive runs."""
         cycles = np.concatenate([np.zeros(0, np.int64), *(each.core.cycles for each in runs)])
-        return cls(cycles, {family: sum(each.families[family] for each in runs) for family in VectorFamily})
+        found = [each.families for each in runs]
+        return cls(cycles, {family: sum(each[family] for each in found) for family in VectorFamily})
 
 
 class Fields:
@@ -414,6 +413,14 @@ class Rasterized:
     nothing; None if all do, or planes were not requested."""
     cores: dict[int, SharedCore]
     """Account of a core for set-up, planes and descents of each PrimSet, by sequence id; empty without PrimSets."""
+    regrouped: tuple[dict[int, SharedCore], ...] = ()
+    """The same for other PrimSets of these triangles."""
+
+    @property
+    def account(self) -> Rasterized:
+        """What was spent, without blocks and planes, which are large."""
+        empty = np.zeros(0, np.int64)
+        return replace(self, blocks=Blocks(*(empty,) * 5, self.blocks.masks[:0].copy()), words=None)
 
     @property
     def before_planes(self) -> int:
@@ -456,6 +463,7 @@ def rasterize(
     small: int = SMALL,
     batch: int = BATCH,
     primset: np.ndarray | None = None,
+    regrouped: Sequence[np.ndarray] = (),
     attributes: Attributes | None = None,
     engine: str = AUTO,
 ) -> Rasterized:
@@ -463,7 +471,8 @@ def rasterize(
 
     ``bins`` are the tiles in which each triangle is tried (too many cost time, too few lose pixels); by default those
     in which it covers a sample. ``scan="loop"`` avoids the scalar bit scan; ``batch`` threads are simulated together.
-    ``primset`` is the sequence id of each triangle, int64[triangle]: with it the cores of PrimSets are timed too.
+    ``primset`` is the sequence id of each triangle, int64[triangle]: with it the cores of PrimSets are timed too, and
+    then those of other PrimSets, ``regrouped``.
     ``attributes`` requests planes of the triangles that cover something.
 
     Raises InputError for a tile other than 32, 64 or 128 pixels (within larger ones edge values do not fit 32 bits),
@@ -479,7 +488,7 @@ def rasterize(
             else sampled_bins(triangles, width, height, tile)
         )
     _check_bins(bins, len(triangles), width, height, tile)
-    shared = None if primset is None else RasterWorks(primset, bins, config)
+    shared = None if primset is None else RasterWorks(len(triangles), bins, config)
     set_up = SetUp(triangles, tile, samples, small, config, engine, shared)
     descent = Descent(set_up, bins, (width, height), scan == "instruction", batch)
     pair, place, size, masks = descent.blocks
@@ -498,8 +507,8 @@ def rasterize(
         planes, words[covering] = Counted.of([made.done]), made.words
         if shared is not None:
             shared.planes(made, covering)
-    cores = {} if shared is None else shared.count()
-    return Rasterized(bins, blocks, set_up.counted, descent.counted, planes, words, cores)
+    cores, *others = [{}] if shared is None or primset is None else shared.count([primset, *regrouped])
+    return Rasterized(bins, blocks, set_up.counted, descent.counted, planes, words, cores, tuple(others))
 
 
 def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int = 64) -> Bins:

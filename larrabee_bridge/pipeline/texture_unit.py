@@ -71,6 +71,15 @@ class TileTextureUnit:
         """Bytes of texels from memory: int64[tile]."""
         return LINE_BYTES * self.misses
 
+    def keep(self, texture: Texture) -> np.ndarray:
+        """Return the first lines of the levels of a texture, behind those of textures kept before."""
+        bases = self._bases.get(id(texture))
+        if bases is None:
+            counts = [-(-each.shape[0] // _SIDE) * -(-each.shape[1] // _SIDE) for each in texture.levels]
+            bases = self._bases[id(texture)] = self._next + np.cumsum([0, *counts])
+            self._next = int(bases[-1])
+        return bases
+
     def finish(self) -> None:
         """Empty the caches: the tiles are done."""
         self._kept = self._nothing()
@@ -109,11 +118,7 @@ class TileTextureUnit:
         self, texture: Texture, tile: np.ndarray, levels: list[np.ndarray], u: np.ndarray, v: np.ndarray
     ) -> np.ndarray:
         """Use the lines of texels; ``levels`` are the levels of each pixel, -1 for none."""
-        bases = self._bases.get(id(texture))
-        if bases is None:
-            counts = [-(-each.shape[0] // _SIDE) * -(-each.shape[1] // _SIDE) for each in texture.levels]
-            bases = self._bases[id(texture)] = self._next + np.cumsum([0, *counts])
-            self._next = int(bases[-1])
+        bases = self.keep(texture)
         sides = np.array([each.shape[:2] for each in texture.levels])
         parts = []
         for level in levels:

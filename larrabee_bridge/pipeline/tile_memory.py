@@ -204,7 +204,7 @@ def draw_bytes(quads: Quads, samples: int, attributes: Attributes) -> int:
         layout["TRIANGLE_BYTES"] * triangles
         + layout["QUAD_BYTES"] * len(quads)
         + lists
-        + 4 * LINE_BYTES
+        + 5 * LINE_BYTES
         + layout["LOOK_BYTES"]
     )
 
@@ -235,49 +235,48 @@ class DealtDraw:
     """The tile of each quad, by its place in the run: int64[quad]."""
     thread: np.ndarray
     """Work thread of each quad: int64[quad]."""
+    which: np.ndarray
+    """The triangles that are in memory, one after the other."""
 
 
 @dataclass(eq=False)
-class TileMemory:
-    """One memory for the tiles of a run; ``numbers`` are those on the screen, ascending, ``columns`` in a row."""
+class TilePlaces:
+    """Places of tiles in one memory: pixels, then lists of fragments; ``numbers`` on the screen are ascending."""
 
     numbers: np.ndarray
-    columns: int
     tile: int
     samples: int
     sorts: bool
-    beside: int
-    """Bytes for the data of a draw."""
     room: ListRoom
     """For the lists of these tiles."""
-    memory: ByteMemory = field(init=False)
 
     def __post_init__(self) -> None:
-        self.block_bytes = constants_of(self.samples, self.sorts, Attributes())["BLOCK_BYTES"]
+        layout = constants_of(self.samples, self.sorts, Attributes())
+        self.block_bytes, stream = layout["BLOCK_BYTES"], layout["STREAM"]
         self.blocks = (self.tile // QUAD) ** 2
         self.count = len(self.numbers)
-        self._pixels = MEMORY_BYTES
-        layout = constants_of(self.samples, self.sorts, Attributes())
-        self._stream = layout["STREAM"]
-        lists = self._pixels + self.count * self.blocks * self.block_bytes
-        lists += -lists % self._stream if self.sorts else 0
+        self.pixels = MEMORY_BYTES
+        self.rooms = self.pixels + self.count * self.blocks * self.block_bytes
+        self.rooms += -self.rooms % stream if self.sorts else 0
         each = (self.room.scratch + self.room.pages).reshape(-1)
-        ends = lists + np.cumsum(each)
+        ends = self.rooms + np.cumsum(each)
         self.scratches = (ends - each).reshape(-1, WORKERS)
         """Start of the scratch memory in which each work thread sorts: int64[tile, work thread]."""
         self.lists = self.scratches + self.room.scratch
         """Start of its room for fragments."""
-        self.free = int(ends[-1]) if len(ends) else lists
-        self.memory = ByteMemory(self.free + -(-self.beside // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
-        self.words = self.memory.data[0].view(np.uint32)
-
-    def _part(self, start: int, count: int, size: int) -> np.ndarray:
-        """Return ``count`` records of ``size`` bytes as words: uint32[record, word], not copied."""
-        return self.words[start // 4 : start // 4 + count * size // 4].reshape(count, size // 4)
+        self.free = int(ends[-1]) if len(ends) else self.rooms
 
     def pixels_of(self, tiles: np.ndarray) -> np.ndarray:
         """Return the starts of the pixels of tiles: int64[tile]."""
-        return self._pixels + tiles * self.blocks * self.block_bytes
+        return self.pixels + tiles * self.blocks * self.block_bytes
+
+    def ranges(self, frame: TilePlaces) -> np.ndarray:
+        """Return the ranges of lines of these tiles, moved to their places among a frame's: int64[2, RANGE]."""
+        first = int(np.searchsorted(frame.numbers, self.numbers[0]))
+        table = np.zeros((2, RANGE), np.int64)
+        table[0, :2] = self.rooms, first * self.blocks * self.block_bytes
+        table[1, :2] = self.free, frame.scratches[first, 0] - self.scratches[0, 0]
+        return table // LINE_BYTES
 
     def shares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return every tile's blocks in three shares: tile, work thread, first block's address, blocks."""
@@ -285,31 +284,88 @@ class TileMemory:
         begin = self.blocks * np.arange(WORKERS + 1) // WORKERS
         return tile, thread, self.pixels_of(tile) + begin[thread] * self.block_bytes, np.diff(begin)[thread]
 
+
+class DrawPlaces:
+    """Places of a draw's triangles and lists in the memory of a frame, all tiles of which have been put there."""
+
+    def __init__(self, quads: Quads, frame: TilePlaces, attributes: Attributes) -> None:
+        layout = constants_of(frame.samples, frame.sorts, attributes)
+        self.frame = frame
+        self.lines = layout["TRIANGLE_BYTES"] // LINE_BYTES
+        """Of a triangle."""
+        self.quad_bytes = layout["QUAD_BYTES"]
+        self._triangles = distinct(quads.triangle)
+        new, first = begins_of(quads.tile, quads.triangle), np.flatnonzero(begins_of(quads.tile))
+        pairs = np.append(np.cumsum(new)[first] - 1, new.sum())
+        before = layout["ENTRY_BYTES"] * first + 4 * np.arange(len(first)) + 8 * pairs[:-1]
+        headers = frame.free + layout["TRIANGLE_BYTES"] * len(self._triangles)
+        self._lists = headers + 4 * _HEADER_WORDS * int(pairs[-1]) + before
+        self.tiles = quads.tile[first]
+        """Those with a quad of the draw."""
+        each_quad, each_pair = self.quad_bytes + layout["ENTRY_BYTES"], layout["TRIANGLE_BYTES"] + 4 * _HEADER_WORDS + 8
+        self.bytes = each_quad * np.diff(np.append(first, len(quads))) + each_pair * np.diff(pairs)
+        """About what the draw takes of each of these tiles."""
+
+    def triangles(self, which: np.ndarray) -> np.ndarray:
+        """Return the first lines of triangles: int64[triangle]."""
+        return self.frame.free // LINE_BYTES + self.lines * np.searchsorted(self._triangles, which)
+
+    def list_of(self, tile: int) -> int:
+        """Return the address of the list of a tile."""
+        return int(self._lists[np.searchsorted(self.tiles, tile)])
+
+
+@dataclass(eq=False)
+class TileMemory:
+    """One memory for the tiles of a run, ``columns`` in a row of the screen."""
+
+    places: TilePlaces
+    columns: int
+    beside: int
+    """Bytes for the data of a draw."""
+    memory: ByteMemory = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.memory = ByteMemory(self.places.free + -(-self.beside // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
+        self.words = self.memory.data[0].view(np.uint32)
+
+    def _part(self, start: int, count: int, size: int) -> np.ndarray:
+        """Return ``count`` records of ``size`` bytes as words: uint32[record, word], not copied."""
+        return self.words[start // 4 : start // 4 + count * size // 4].reshape(count, size // 4)
+
     # --- a draw ---------------------------------------------------------------------------------------------
 
     def put(
-        self, triangles: ScreenTriangles, quads: Quads, attributes: Attributes, words: np.ndarray | None = None
+        self,
+        triangles: ScreenTriangles,
+        quads: Quads,
+        attributes: Attributes,
+        words: np.ndarray | None = None,
+        frame: DrawPlaces | None = None,
     ) -> DealtDraw:
         """Put a draw's triangles and the quads of these tiles in memory, tile by tile, in their order.
 
-        ``words`` are those of all triangles of the draw, if a program has computed them.
+        ``words`` are those of all triangles of the draw, if a program has computed them; lists begin within a line as
+        they do in the memory of the ``frame``.
         """
-        layout = constants_of(self.samples, self.sorts, attributes)
+        places = self.places
+        layout = constants_of(places.samples, places.sorts, attributes)
         which = distinct(quads.triangle)
-        known = words[which] if words is not None else triangle_words(triangles.part(which), self.samples, attributes)
-        self._part(self.free, len(known), layout["TRIANGLE_BYTES"])[:] = known
-        tile = np.searchsorted(self.numbers, quads.tile)
-        thread = worker_of(quads, self.tile)
+        known = words[which] if words is not None else triangle_words(triangles.part(which), places.samples, attributes)
+        self._part(places.free, len(known), layout["TRIANGLE_BYTES"])[:] = known
+        tile = np.searchsorted(places.numbers, quads.tile)
+        thread = worker_of(quads, places.tile)
         queue = tile * WORKERS + thread
-        counts = np.bincount(queue, minlength=self.count * WORKERS)
+        counts = np.bincount(queue, minlength=places.count * WORKERS)
         sorting = np.argsort(queue, kind="stable")
         order = np.empty(len(quads), np.int64)
         order[sorting] = np.arange(len(quads))
         new = begins_of(quads.tile, quads.triangle)
         begins = np.flatnonzero(new)
-        headers = self.free + len(which) * layout["TRIANGLE_BYTES"]
+        headers = places.free + len(which) * layout["TRIANGLE_BYTES"]
         lists = headers + 4 * _HEADER_WORDS * len(begins)
-        address = self.free + np.searchsorted(which, quads.triangle[begins]) * layout["TRIANGLE_BYTES"]
+        lists += 0 if frame is None else frame.list_of(int(quads.tile[0])) % LINE_BYTES
+        address = places.free + np.searchsorted(which, quads.triangle[begins]) * layout["TRIANGLE_BYTES"]
         starts, end = self._put_lists(lists, new, address, quads, layout)
         # Prefetches past the end of a list reach unused memory.
         queues = -(-(end + layout["LOOK_BYTES"]) // LINE_BYTES) * LINE_BYTES
@@ -319,7 +375,7 @@ class TileMemory:
         earlier = before - before[np.searchsorted(tile[begins], tile[begins])]
         header = self._part(headers, len(begins), 4 * _HEADER_WORDS)
         at = quads.tile[begins]
-        header[:, 0], header[:, 1] = at % self.columns * self.tile, at // self.columns * self.tile
+        header[:, 0], header[:, 1] = at % self.columns * places.tile, at // self.columns * places.tile
         header[:, _QUEUES : _QUEUES + WORKERS] = queues + layout["QUAD_BYTES"] * (first[tile[begins]] + earlier)
         busy = np.flatnonzero(counts)
         return DealtDraw(
@@ -334,6 +390,7 @@ class TileMemory:
             order=order,
             tile=tile,
             thread=thread,
+            which=which,
         )
 
     def _put_lists(
@@ -351,8 +408,9 @@ class TileMemory:
         found = np.zeros(len(new) * words + 2 * len(begins) + int(lists[-1]), np.uint32)
         found[at[begins] - 2] = address
         found[at[begins] - 1] = np.diff(np.append(begins, len(new)))
-        column, row = (each % self.tile // QUAD for each in (quads.x, quads.y))
-        block = row * (self.tile // QUAD) + column
+        side = self.places.tile // QUAD
+        column, row = (each // QUAD % side for each in (quads.x, quads.y))
+        block = row * side + column
         masks = quads.masks.astype(np.uint32)
         found[at] = masks[:, 0] | (block << 20).astype(np.uint32)
         if words > 1:
@@ -363,23 +421,25 @@ class TileMemory:
 
     def records(self, dealt: DealtDraw, attributes: Attributes) -> np.ndarray:
         """Return the quads of a draw as the work threads see them: uint32[record, word], not copied."""
-        size = constants_of(self.samples, self.sorts, attributes)["QUAD_BYTES"]
+        size = constants_of(self.places.samples, self.places.sorts, attributes)["QUAD_BYTES"]
         return self._part(int(dealt.queues[0]), int(dealt.counts.sum()), size)
 
     # --- pixels ---------------------------------------------------------------------------------------------
 
     def list_bytes(self) -> np.ndarray:
         """Return the size of the lists of fragments in bytes: int64[tile]."""
-        if not self.sorts:
-            return np.zeros(self.count, np.int64)
-        return list_bytes(self.lists, self.words[self.lists // 4]).sum(axis=1)
+        places = self.places
+        if not places.sorts:
+            return np.zeros(places.count, np.int64)
+        return list_bytes(places.lists, self.words[places.lists // 4]).sum(axis=1)
 
     def pixels(self) -> tuple[np.ndarray, np.ndarray]:
         """Return colours and depths of sample 0: uint32[tile, row, column] each."""
-        side = self.tile // QUAD
-        blocks = self._part(self._pixels, self.count * self.blocks, self.block_bytes)
-        lines = blocks[:, :32].reshape(self.count, side, side, 2, QUAD, QUAD).transpose(3, 0, 1, 4, 2, 5)
-        colours, depths = lines.reshape(2, self.count, self.tile, self.tile)
+        places = self.places
+        side, count = places.tile // QUAD, places.count
+        blocks = self._part(places.pixels, count * places.blocks, places.block_bytes)
+        lines = blocks[:, :32].reshape(count, side, side, 2, QUAD, QUAD).transpose(3, 0, 1, 4, 2, 5)
+        colours, depths = lines.reshape(2, count, places.tile, places.tile)
         return colours, depths
 
 
@@ -433,7 +493,8 @@ def _terms(triangles: ScreenTriangles, place: tuple[int, int], attributes: Attri
 # Stretches of a tile's threads: the places of their lines on a core, queues between them, and fibers that take turns.
 #
 # In a run every tile has separate pixels, and every draw separate triangles, lists and records of quads. The modelled
-# core has the records in a ring for each work thread, and the header of a set-up thread in one line.
+# core has the records in a ring for each work thread, and the header of a set-up thread in one line; the others are
+# where they would be if all tiles of the frame ran side by side, so that no cycle depends on how many do.
 
 
 CLEARS, WORKS, LISTS, RESOLVES = range(4)
@@ -470,50 +531,79 @@ def fibers_of(accounts: Accounts, between: float, quad_bytes: int) -> int:
     return max(1, min(wanted, core.l1_bytes // 2 // (WORKERS * quad_bytes), 64))
 
 
-def add_shared(accounts: Accounts, program: VectorProgram, memory: TileMemory, runs: Runs, phase: int) -> None:
+def add_shared(
+    accounts: Accounts, program: VectorProgram, places: TilePlaces, frame: TilePlaces, runs: Runs, phase: int
+) -> None:
     """Add the stretches of work threads over all blocks of their tiles."""
     record = accounts.record
     number, step = record.program(program), record.step()
-    ranges = record.ranges(number, np.zeros((1, 0, RANGE), np.int64))
-    tile, thread, _, _ = memory.shares()
+    ranges = record.ranges(number, places.ranges(frame)[None])
+    tile, thread, _, _ = places.shares()
     for these, note in runs:
-        record.add(number, note, memory.numbers[tile[these]], thread[these] + 1, step + these, ranges, phase=phase)
+        record.add(number, note, places.numbers[tile[these]], thread[these] + 1, step + these, ranges, phase=phase)
         record.words(note)
+
+
+def keep_programs(
+    accounts: Accounts, set_up: Sequence[VectorProgram], work: Sequence[VectorProgram], quad_bytes: int
+) -> None:
+    """Register the programs of a draw, in the order of `DrawStretches`, and the private lines of its threads.
+
+    They are in the caches before the first tile, whichever tiles the draw is in.
+    """
+    ahead, dealing = set_up
+    accounts.record.program(ahead)
+    accounts.record.program(dealing, _mark(dealing, DEALS_A_QUAD))
+    for number, each in enumerate(work):
+        accounts.record.program(each, {} if number else _mark(each, TAKES_A_QUAD))
+    accounts.record.resident |= _private(_ring(accounts, quad_bytes, 0))
+
+
+def _ring(accounts: Accounts, quad_bytes: int, fibers: int) -> int:
+    """Return the lines of the ring of records of a work thread."""
+    return quad_bytes // LINE_BYTES * (accounts.config.queued_quads + fibers + 2)
+
+
+def _private(ring: int) -> set[int]:
+    """Return the private lines of a core whose rings have so many."""
+    return {_KEPT, *(_KEPT + 1 + worker * _RING + at for worker in range(WORKERS) for at in range(ring))}
 
 
 class DrawStretches:
     """Adds the stretches of one draw to the record of its tiles."""
 
-    def __init__(self, accounts: Accounts, memory: TileMemory, dealt: DealtDraw, draw: int, quad_bytes: int) -> None:
-        self.accounts, self.memory, self.dealt, self.draw = accounts, memory, dealt, draw
-        self.lines = quad_bytes // LINE_BYTES
+    def __init__(self, accounts: Accounts, places: TilePlaces, dealt: DealtDraw, number: int, draw: DrawPlaces) -> None:
+        """``draw`` is where the draw of that number is in the memory of its frame."""
+        self.accounts, self.places, self.dealt, self.draw = accounts, places, dealt, draw
+        self.lines = draw.quad_bytes // LINE_BYTES
         self.record = accounts.record
-        counts = np.zeros(memory.count * WORKERS, np.int64)
+        counts = np.zeros(places.count * WORKERS, np.int64)
         tile, thread = dealt.owner
         counts[tile * WORKERS + thread] = dealt.counts
         self.starts = dealt.queues[0] // LINE_BYTES + self.lines * np.cumsum(np.append(0, counts))
         """First line of each queue's records, and the end: int64[tile * worker + 1]."""
-        self.record.deal(Queues(memory.numbers[dealt.tile], dealt.thread))
+        self.apart = (number + 1) << _APART
+        self.triangles = self.record.lines(self.apart + draw.triangles(dealt.which))
+        self.record.deal(Queues(places.numbers[dealt.tile], dealt.thread))
 
     def _ranges(self, program: int, fibers: int) -> np.ndarray:
         """Return the ranges of lines of each tile: int64[tile, 2]."""
-        dealt, apart = self.dealt, (self.draw + 1) << _APART
-        ring = self.lines * (self.accounts.config.queued_quads + fibers + 2)
+        dealt, places, apart = self.dealt, self.places, self.apart
+        ring = _ring(self.accounts, self.draw.quad_bytes, fibers)
         headers = int(dealt.headers[0]) // LINE_BYTES
-        table = np.zeros((self.memory.count, 5 + WORKERS, RANGE), np.int64)
-        table[:, 0, :2] = self.memory.free // LINE_BYTES, 0
-        table[:, 1, :2] = headers, apart
-        table[:, 2] = headers + len(dealt.pairs), 0, 1, _KEPT
-        table[:, 3, :2] = int(self.starts[0]), apart
+        table = np.zeros((places.count, 6 + WORKERS, RANGE), np.int64)
+        table[:, :2] = places.ranges(self.draw.frame)
+        table[:, 2] = headers, -(places.free // LINE_BYTES), -self.draw.lines, self.triangles
+        table[:, 3] = headers + len(dealt.pairs), 0, 1, _KEPT
+        first = int(dealt.lists[0])
+        among = self.draw.list_of(int(places.numbers[dealt.pairs[0]]))
+        table[:, 4, :2] = int(self.starts[0]), apart + (among - first) // LINE_BYTES
         for worker in range(WORKERS):
             begin, past = self.starts[worker:-1:WORKERS], self.starts[worker + 1 :: WORKERS]
-            table[:, 4 + worker, 0], table[:, 4 + worker, 1] = past, -begin
-            table[:, 4 + worker, 2:] = ring, _KEPT + 1 + worker * _RING
-        table[:, 4 + WORKERS, :2] = _END, apart
-        self.record.resident |= {
-            _KEPT,
-            *(_KEPT + 1 + worker * _RING + at for worker in range(WORKERS) for at in range(ring)),
-        }
+            table[:, 5 + worker, 0], table[:, 5 + worker, 1] = past, -begin
+            table[:, 5 + worker, 2:] = ring, _KEPT + 1 + worker * _RING
+        table[:, 5 + WORKERS, :2] = _END, apart
+        self.record.resident |= _private(ring)
         return self.record.ranges(program, table)
 
     def look(self, program: VectorProgram, runs: Runs, tiles: np.ndarray) -> None:
@@ -529,7 +619,7 @@ class DrawStretches:
         for these, note in runs:
             tile = tiles[these]
             zeros = np.zeros_like(these)
-            self.record.add(number, note, self.memory.numbers[tile], zeros, step + these, ranges[tile], phase=FREE)
+            self.record.add(number, note, self.places.numbers[tile], zeros, step + these, ranges[tile], phase=FREE)
             self.record.words(note)
 
     def work(self, program: VectorProgram, runs: Runs) -> None:
@@ -539,7 +629,7 @@ class DrawStretches:
         tile, thread = self.dealt.owner
         for these, note in runs:
             whose = tile[these], thread[these] + 1
-            work = self.memory.numbers[whose[0]]
+            work = self.places.numbers[whose[0]]
             self.record.add(number, note, work, whose[1], step + these, ranges[whose[0]], phase=WORKS)
             self.record.words(note)
 
@@ -567,7 +657,7 @@ class DrawStretches:
                 self.record.add(
                     number,
                     note,
-                    self.memory.numbers[tile[which]],
+                    self.places.numbers[tile[which]],
                     thread[which] + 1,
                     step + order[part, which],
                     ranges[tile[which]],
@@ -583,9 +673,9 @@ class DrawStretches:
     ) -> np.ndarray:
         """Add the requests of the draw; return the number of each quad's request in its tile, or -1: int64[record]."""
         which = np.flatnonzero(asked.asks)
-        ring = self.lines * (self.accounts.config.queued_quads + asked.fibers + 2)
+        ring = _ring(self.accounts, self.draw.quad_bytes, asked.fibers)
         line = _KEPT + 1 + thread * _RING + (self.lines * (np.arange(len(queue)) - _first_of(queue)) + texels) % ring
-        work = self.memory.numbers[tile[which]]
+        work = self.places.numbers[tile[which]]
         found = np.full(len(queue), -1)
         found[which] = np.arange(len(which)) - _first_of(work) + self.accounts.requested[work]
         np.add.at(self.accounts.requested, work, 1)

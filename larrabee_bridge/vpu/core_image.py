@@ -156,10 +156,7 @@ class CoreImage:
             if resident:
                 _fill(caches["l2"], [*kept, *_constants(programs)], config.ways)
         self._caches = [*caches.values()]
-        self._first = [
-            [[line for line in lines if line >= 0] for lines in each.reshape(-1, config.ways, 2)[..., 0].tolist()]
-            for each in self._caches
-        ]
+        self._first = [_held(each, config.ways) for each in self._caches] if config.warm_caches else []
         parts = [head, *flat, *caches.values(), np.zeros(config.misses_under_way, np.int64), np.zeros(6, np.int64)]
         starts = np.cumsum([0, *map(len, parts)]).tolist()
         places = (at.INSTRUCTIONS, at.REGISTERS, None, at.L1, at.L2, at.CODE, at.PENDING, at.DEALT)
@@ -222,9 +219,10 @@ class CoreImage:
     def _keep(self, image: Numbers) -> None:
         """Begin the next piece of work with the lines of this one as well, all of them written to memory."""
         for place, cache, first in zip((at.L1, at.L2, at.CODE), self._caches, self._first, strict=True):
-            held = image[image[place] : image[place] + len(cache)].reshape(len(first), -1, 2)[..., 0]
-            for kept, resident, others in zip(cache.reshape((*held.shape, 2)), first, held.tolist(), strict=True):
-                lines = [*resident, *(line for line in others if line >= 0 and line not in resident)][: len(others)]
+            held = _held(image[image[place] : image[place] + len(cache)], self.config.ways)
+            sets = cache.reshape(len(first), -1, 2)
+            for kept, resident, others in zip(sets, first, held, strict=True):
+                lines = [*resident, *(line for line in others if line not in resident)][: len(kept)]
                 kept[: len(lines), 0] = lines
 
     @staticmethod
@@ -253,13 +251,21 @@ def _empty(sets: int, ways: int) -> Numbers:
     return np.tile(np.array([-1, 0], np.int64), sets * ways)
 
 
+def _held(cache: Numbers, ways: int) -> list[list[int]]:
+    """Return the lines that each set of a cache holds, most recently used first."""
+    return [[line for line in lines if line >= 0] for lines in cache.reshape(-1, ways, 2)[..., 0].tolist()]
+
+
 def _fill(cache: Numbers, lines: Sequence[int], ways: int) -> None:
-    """Use lines of a cache that it does not hold, one after the other."""
+    """Use distinct lines of an empty cache, one after the other."""
     sets = cache.reshape(-1, ways, 2)
-    for line in lines:
-        kept = sets[line % len(sets)]
-        kept[1:] = kept[:-1].copy()
-        kept[0] = line, 0
+    used = np.array(lines, np.int64)[::-1]
+    where = used % len(sets)
+    order = np.argsort(where, kind="stable")
+    where = where[order]
+    way = np.arange(len(order)) - np.searchsorted(where, where)
+    held = way < ways
+    sets[where[held], way[held], 0] = used[order[held]]
 
 
 def _constants(programs: Sequence[VectorProgram]) -> list[int]:
@@ -459,6 +465,8 @@ class WorkRecord:
         self._dealt: list[Queues] = []
         self.resident: set[int] = set()
         """Lines of the modelled core that start in its L2 slice."""
+        self._image: tuple[int, CoreImage] | None = None
+        """The core with its programs, and how many lines were resident when it was made."""
 
     def program(self, program: VectorProgram, marks: Mapping[int, int] | None = None) -> int:
         """Return the number of a program; ``marks`` are B_MARK of its blocks by first instruction."""
@@ -477,8 +485,8 @@ class WorkRecord:
     def ranges(self, program: int, others: Numbers, constants: int = CONSTANT_LINES) -> Numbers:
         """Keep lists of ranges of lines, after a program's constants: int64[list, range, RANGE], ascending each.
 
-        A range has its end, the shift of its lines, and the size and start of their ring, or 0. Returns the bounds of
-        each list: int64[list, 2].
+        A range has its end, the shift of its lines, and the size and start of their ring, or 0, or minus the size of
+        records and the place of their `lines`. Returns the bounds of each list: int64[list, 2].
         """
         count, each = len(others), others.shape[1] + 1
         table = np.zeros((count, each, at.RANGE), np.int64)
@@ -488,6 +496,14 @@ class WorkRecord:
         first = self._many + each * np.arange(count)
         self._many += count * each
         return np.stack([first, first + each], axis=1)
+
+    def lines(self, values: Numbers) -> int:
+        """Keep the first lines of records that a range holds one after the other; return their place."""
+        table = np.zeros((-(-len(values) // at.RANGE), at.RANGE), np.int64)
+        table.reshape(-1)[: len(values)] = values
+        self._ranges.append(table)
+        first, self._many = self._many, self._many + len(table)
+        return at.RANGE * first
 
     def add(
         self,
@@ -535,16 +551,20 @@ class WorkRecord:
         """Add dealt quads, after those dealt before."""
         self._dealt.append(found)
 
-    def count(self, native: bool | None = None) -> dict[int, SharedCore]:
-        """Return the account of a core for each work, by the work's number; empties the record.
+    def count(
+        self, native: bool | None = None, *, works: Numbers | None = None, last: bool = True
+    ) -> dict[int, SharedCore]:
+        """Return the account of a core for each work, by the work's number; empties the record if it is the ``last``.
 
-        ``native`` is that of `take_turns`.
+        ``native`` is that of `take_turns`; ``works`` are the numbers of works in place of those recorded.
         """
-        rows, self._rows = np.concatenate([*self._rows, np.zeros((0, 4 + at.STRETCH), np.int64)]), []
+        rows = np.concatenate([*self._rows, np.zeros((0, 4 + at.STRETCH), np.int64)])
+        if works is not None:
+            rows[:, 0] = works[rows[:, 0]]
         rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
-        image = CoreImage(self._programs, self.config, self._marks, resident=True, kept=sorted(self.resident))
+        image = self._core(fresh=works is not None)
         rows[:, 4 + at.S_BLOCKS] = np.array(image.blocks, np.int64)[rows[:, 3]] if len(rows) else 0
-        words, self._words = self._words[: self._count + 1], np.zeros(1, np.uint32)
+        words = self._words[: self._count + 1]
         if native is None:
             native = counts_natively(self._count)
         requests, dealt, ranges = self._tables()
@@ -567,9 +587,19 @@ class WorkRecord:
                 workers=self.workers[: len(threads)],
             )
             found[work] = shared_core(self.config, image.count(words, tables, native=native))
-        self._count, self._ranges, self._many = 0, [], 0
-        self._requests, self._dealt = [], []
+        if last:
+            self._words, self._count = np.zeros(1, np.uint32), 0
+            self._rows, self._ranges, self._many = [], [], 0
+            self._requests, self._dealt = [], []
         return found
+
+    def _core(self, *, fresh: bool) -> CoreImage:
+        """Return the core, which `warm_caches` change from work to work."""
+        known = self._image
+        if fresh or known is None or known[0] != len(self.resident) or len(known[1].blocks) != len(self._programs):
+            made = CoreImage(self._programs, self.config, self._marks, resident=True, kept=sorted(self.resident))
+            known = self._image = len(self.resident), made
+        return known[1]
 
     def _tables(self) -> tuple[dict[int, Numbers], dict[int, Numbers], Numbers]:
         requests: dict[int, Numbers] = {}

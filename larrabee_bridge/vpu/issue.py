@@ -317,9 +317,15 @@ class Core:
         return {family: self._sums[:, _FIRST_FAMILY + place].copy() for family, place in _PLACE.items()}
 
     @property
+    def families(self) -> dict[VectorFamily, int]:
+        """Instructions of all threads together, by family."""
+        sums = self._sums[:, _FIRST_FAMILY:_SUMS].sum(axis=0).tolist()
+        return dict(zip(_PLACE, sums, strict=True))
+
+    @property
     def vector_share(self) -> float | None:
         """Share of the vector unit's instructions in all executed; None without any."""
-        return vector_share({family: int(each.sum()) for family, each in self.counts.items()})
+        return vector_share(self.families)
 
     @property
     def by_part(self) -> NDArray[np.int64]:

@@ -35,7 +35,8 @@ DEALS_A_QUAD, TAKES_A_QUAD = 1, 2
 its private lines), its phase or -1, and the texture request that it ends with or begins after, or -1."""
 
 (G_PAST, G_SHIFT, G_RING, G_RING_AT, RANGE) = range(5)
-"""A range of lines, up to G_PAST: shifted, and if G_RING is not 0, in a ring of this many lines."""
+"""A range of lines, up to G_PAST: shifted, and if G_RING is above 0, in a ring of this many lines; if it is below 0,
+they are records of minus as many, the first lines of which stand in a table."""
 
 (R_BUSY, R_MISSES, R_ANSWER, R_LINE, REQUEST) = range(5)
 """A texture request: cycles of the unit, lines from memory, cycle of the answer, line of the answer or -1."""
@@ -120,6 +121,9 @@ def turns_line(m: Longs, stretch: int, line: int) -> int:
             line += m[at + G_SHIFT]
             if m[at + G_RING] > 0:
                 line = m[at + G_RING_AT] + line % m[at + G_RING]
+            if m[at + G_RING] < 0:
+                size = -m[at + G_RING]
+                line = m[m[RANGES] + m[at + G_RING_AT] + line // size] + line % size
             return line
         at += RANGE
     return line

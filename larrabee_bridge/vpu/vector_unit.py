@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,10 +83,16 @@ class VectorUnit:
         self.memory = memory or ByteMemory(1 << 16)
         self.lanes = WordsEngine(thread_shape(threads), self.memory)
         self._load()
-        self._meanings: list[Meaning] = [instruction.apply for instruction in program.instructions]
-        self._branches = [each.declaration.family is VectorFamily.BRANCH for each in program.instructions]
         self._no_lines = np.zeros((threads, 0), np.int64)
         self._lines = self._no_lines
+
+    @cached_property
+    def _meanings(self) -> list[Meaning]:
+        return [instruction.apply for instruction in self.program.instructions]
+
+    @cached_property
+    def _branches(self) -> list[bool]:
+        return [each.declaration.family is VectorFamily.BRANCH for each in self.program.instructions]
 
     def _load(self) -> None:
         for block in self.program.data:

@@ -8,7 +8,7 @@ import pytest
 from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.back_end_programs import Attributes, TileStage, program_of, stages_of, work_parameters
 from larrabee_bridge.pipeline.bins import quads_of
-from larrabee_bridge.pipeline.tile_memory import Accounts, TileMemory, draw_bytes, list_room
+from larrabee_bridge.pipeline.tile_memory import Accounts, TileMemory, TilePlaces, draw_bytes, list_room
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
 from larrabee_bridge.vpu.native import native_runs
@@ -101,22 +101,24 @@ def test_a_longer_shader_costs_a_cycle_an_operation_and_changes_no_pixel() -> No
     assert long.picture.equals(short.picture)
 
 
+def one_tile() -> TilePlaces:
+    return TilePlaces(np.array([0]), 32, 1, False, list_room([], [], 32, 1, 1))
+
+
 def test_the_set_up_thread_is_the_same_whether_its_triangles_run_side_by_side_or_not() -> None:
     """The same queues, and a cycle at most for each place where the run is cut."""
     triangles = soup(6, 9)
     quads = quads_of(triangles, 32, 21, 32)
     found = []
     for whole in (False, True):
-        memory = TileMemory(
-            np.array([0]), 1, 32, 1, False, draw_bytes(quads, 1, Attributes()), list_room([], [], 32, 1, 1)
-        )
+        memory = TileMemory(one_tile(), 1, draw_bytes(quads, 1, Attributes()))
         dealt = memory.put(triangles, quads, Attributes())
         accounts = Accounts(1, CoreConfig())
         pairs = np.arange(1 if whole else len(dealt.pairs))
         scalars = {
             0: dealt.lists[pairs],
             1: np.full(len(pairs), len(dealt.pairs) if whole else 1),
-            2: memory.pixels_of(dealt.pairs[pairs]),
+            2: memory.places.pixels_of(dealt.pairs[pairs]),
             3: dealt.headers[pairs],
         }
         parameters = {"SAMPLES": 1, "SORTS": 0, "TEXTURED": 0, "TILE": 32}
@@ -135,11 +137,11 @@ def test_the_set_up_thread_reads_nothing_past_its_list(seed: int) -> None:
     """Lists that but for their last word fill whole lines: the next word is the first that a set-up thread writes."""
     triangles = soup(seed, 9)
     quads = quads_of(triangles, 32, 21, 32)
-    memory = TileMemory(np.array([0]), 1, 32, 1, False, draw_bytes(quads, 1, Attributes()), list_room([], [], 32, 1, 1))
+    memory = TileMemory(one_tile(), 1, draw_bytes(quads, 1, Attributes()))
     dealt = memory.put(triangles, quads, Attributes())
     assert (2 * len(dealt.pairs) + len(quads)) % 16 == 0
     unit = VectorUnit(program_of("setup", SAMPLES=1, SORTS=0, TEXTURED=0, TILE=32), len(dealt.pairs), memory.memory)
-    for register, values in ((0, dealt.lists), (1, 1), (2, memory.pixels_of(dealt.pairs)), (3, dealt.headers)):
+    for register, values in ((0, dealt.lists), (1, 1), (2, memory.places.pixels_of(dealt.pairs)), (3, dealt.headers)):
         unit.set_scalar(register, values)
     unit.set_mask(1, 0xFF)
     # Native code gives up where a thread reads what another one writes.

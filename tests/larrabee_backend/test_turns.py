@@ -103,3 +103,19 @@ def sized_soup() -> ScreenTriangles:
     """Two triangles that cover a tile, eight times."""
     corners = np.tile(np.array([[(0, 0), (64, 0), (0, 64)], [(64, 0), (64, 64), (0, 64)]], float), (8, 1, 1))
     return snap(corners, np.full((16, 3), 0.5), np.full((16, 3, 3), 50))
+
+
+@pytest.mark.parametrize(
+    "config", [replace(REAL, warm_caches=True), replace(REAL, ways=1, l1_bytes=8192, l2_bytes=131072)]
+)
+@pytest.mark.parametrize("samples", [1, 4])
+def test_no_cycle_depends_on_how_many_tiles_run_side_by_side(samples: int, config: CoreConfig) -> None:
+    """Lists, triangles, pixels and fragments are where they are with all tiles in one memory, and fibers as many."""
+    draws = [Draw(name, soup(seed, 40, width=130, height=70)) for seed, name in enumerate(("a", "b"))]
+    draws.append(Draw("t", soup(7, 30, width=130, height=70), State(texture=texture(1))))
+    glass = State(blend=Blend.SORTED, alpha=90, depth_write=False)
+    draws += [Draw("glass", soup(9, 30, width=130, height=70), glass)] * (samples == 1)
+    frame = Frame(130, 70, (0, 0, 0), tuple(draws), samples)
+    whole, cut = (render_back_end(frame, tile=32, config=config, most_tiles=most) for most in (512, 2))
+    assert len(whole.accounts.shared) == 15 and cut.accounts.shared == whole.accounts.shared
+    assert cut.picture.equals(whole.picture) and cut.memory_bytes.tolist() == whole.memory_bytes.tolist()

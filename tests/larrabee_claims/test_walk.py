@@ -66,6 +66,17 @@ def test_stages_are_those_of_the_drawn_frame() -> None:
     assert sum(found.parts.values()) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("volumes", [False, True])
+def test_smaller_primsets_cost_what_they_cost_alone(volumes: bool) -> None:
+    """The triangles are rasterized once, and timed in the PrimSets of each front end."""
+    small = seen(0, volumes, 20)
+    both, alone = benches.drawn(seen(0, volumes, 60), small).works[PRIMSETS[1]], benches.drawn(small).works[PRIMSETS[0]]
+    assert both.front.tolist() == alone.front.tolist() and both.back.tolist() == alone.back.tolist()
+    assert both.front_bytes is not None and alone.front_bytes is not None
+    assert both.front_bytes.tolist() == alone.front_bytes.tolist()
+    assert len(both.front) > len(benches.drawn(seen(0, volumes, 60)).works[PRIMSETS[0]].front)
+
+
 def test_means_are_those_of_the_frames() -> None:
     bench = SceneBench(ways=WAYS)
     means, cycles = walk.stages_of_the_way(bench, {}), walk.raster_cycles_of_the_way(bench, {}).figures
