@@ -1,7 +1,8 @@
 """Larrabee: its vector unit, its cores, and its binning renderer as programs for them."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pixelflow.simd.faces import on_first_use
 
 if TYPE_CHECKING:
     from larrabee_bridge.vpu.config import CoreConfig
@@ -11,13 +12,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Core", "CoreConfig", "VectorProgram", "VectorUnit", "assemble_vector"]
 
-_FILES = {"Core": "vpu.issue", "CoreConfig": "vpu.config", "VectorUnit": "vpu.vector_unit"}
-"""The file of the others is `vpu.program`. Imported on first use, which keeps commands that need less fast."""
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    file = import_module(f"{__name__}.{_FILES.get(name, 'vpu.program')}")
-    value = globals()[name] = getattr(file, name)
-    return value
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "vpu.config": "CoreConfig",
+        "vpu.issue": "Core",
+        "vpu.program": "VectorProgram assemble_vector",
+        "vpu.vector_unit": "VectorUnit",
+    },
+)

@@ -16,18 +16,8 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 from microcode.kept import Included
-from microcode.language import (
-    LANE_BYTES,
-    DataKind,
-    LabelReference,
-    Line,
-    Range,
-    Scope,
-    Value,
-    Written,
-    data_bytes,
-    shown,
-)
+from microcode.language import LANE_BYTES, DataKind, LabelReference, Line, Range, Value, Written, data_bytes, shown
+from microcode.syntax import Scope
 from pixelflow.simd.errors import Fault, InputError, Place, must_be, nearest
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, InstructionSet
 from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS, WORD_BITS

@@ -11,41 +11,32 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from microcode import language
+from microcode import syntax
 from microcode.draft import Draft, OperandError
 from microcode.kept import Included
-from microcode.language import (
+from microcode.language import Broken, Complaint, LabelReference, Line, Range, Source, Symbol, Value, shown, source_of
+from microcode.linker import link_faults
+from microcode.places import LIBRARY
+from microcode.reader import STATEMENTS, Files, parse
+from microcode.syntax import (
     Binary,
-    Broken,
-    Complaint,
     ExpressionNode,
-    LabelReference,
-    Line,
     Macro,
     MacroValue,
     NameExpression,
     OperationStatement,
-    Range,
     RoutineParameter,
     Scope,
     Silent,
-    Source,
     Statement,
     StatementItem,
     StreamStatement,
-    Symbol,
     Template,
     Unary,
-    Value,
     name_text,
-    shown,
-    source_of,
     truth,
     whole,
 )
-from microcode.linker import link_faults
-from microcode.places import LIBRARY
-from microcode.reader import STATEMENTS, Files, parse
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.declare import Flow
 from pixelflow.simd.isa.operands import Mem
@@ -356,7 +347,7 @@ def _argument(node: ExpressionNode, item: StatementItem, scope: Scope, expander:
     return node.evaluate(scope)
 
 
-def _repeat(expander: Expander, statement: language.Repeat, item: StatementItem, scope: Scope) -> None:
+def _repeat(expander: Expander, statement: syntax.Repeat, item: StatementItem, scope: Scope) -> None:
     low, high = whole(statement.low, scope), whole(statement.high, scope)
     variable = scope.checked(statement.variable.name, statement.variable)
     for turn in range(low, high + 1):
@@ -365,7 +356,7 @@ def _repeat(expander: Expander, statement: language.Repeat, item: StatementItem,
             expander.body(item.body, scope.inside({variable: turn}))
 
 
-def _condition(expander: Expander, statement: language.Condition, item: StatementItem, scope: Scope) -> None:
+def _condition(expander: Expander, statement: syntax.Condition, item: StatementItem, scope: Scope) -> None:
     for branch in item.branches:
         try:
             chosen = branch.test is None or truth(branch.test.evaluate(scope), branch.test)
@@ -379,7 +370,7 @@ def _condition(expander: Expander, statement: language.Condition, item: Statemen
             return
 
 
-def _routine(expander: Expander, statement: language.RoutineDef, item: StatementItem, scope: Scope) -> None:
+def _routine(expander: Expander, statement: syntax.RoutineDef, item: StatementItem, scope: Scope) -> None:
     name = scope.checked(name_text(statement.name, scope), statement.name)
     expander.attempted.add(name)
     parameters = tuple(parameter.name for parameter in statement.parameters)
@@ -428,7 +419,7 @@ def _uses(nodes: tuple[ExpressionNode, ...], scope: Scope) -> list[tuple[int, in
     return areas
 
 
-def _loop(expander: Expander, statement: language.Loop, item: StatementItem, scope: Scope) -> None:
+def _loop(expander: Expander, statement: syntax.Loop, item: StatementItem, scope: Scope) -> None:
     count = whole(statement.count, scope)
     with statement.count.blamed():
         expander.draft.emit(scope.target.mnemonic(Flow.LOOP), count)
@@ -447,13 +438,13 @@ def _words(nodes: tuple[ExpressionNode, ...], scope: Scope) -> str:
     return " ".join(str(value) if isinstance(value, int | float | str) else shown(value) for value in values)
 
 
-def _assertion(expander: Expander, statement: language.Assertion, item: StatementItem, scope: Scope) -> None:
+def _assertion(expander: Expander, statement: syntax.Assertion, item: StatementItem, scope: Scope) -> None:
     if not truth(statement.test.evaluate(scope), statement.test):
         message = _words(statement.message, scope) or "the assertion does not hold"
         raise statement.test.complain(message)
 
 
-def _needs(expander: Expander, statement: language.NeedsStatement, item: StatementItem, scope: Scope) -> None:
+def _needs(expander: Expander, statement: syntax.NeedsStatement, item: StatementItem, scope: Scope) -> None:
     value = statement.value.evaluate(scope)
     if not isinstance(value, int | str):
         raise statement.value.complain(f"a whole number or a text is needed here, not {shown(value)}")
@@ -462,7 +453,7 @@ def _needs(expander: Expander, statement: language.NeedsStatement, item: Stateme
         expander.draft.need(str(statement.key.value), value, why)
 
 
-def _message(expander: Expander, statement: language.Message, item: StatementItem, scope: Scope) -> None:
+def _message(expander: Expander, statement: syntax.Message, item: StatementItem, scope: Scope) -> None:
     raise Complaint(_words(statement.message, scope), *item.line.first_word)
 
 
@@ -480,7 +471,7 @@ def bind(scope: Scope, node: NameExpression | Template, make: Callable[[str], Va
     scope.names[name] = make(name)
 
 
-def _include(expander: Expander, statement: language.Include, item: StatementItem, scope: Scope) -> None:
+def _include(expander: Expander, statement: syntax.Include, item: StatementItem, scope: Scope) -> None:
     given = {name.name: value.evaluate(scope) for name, value in statement.bindings}
     try:
         included = expander.include(str(statement.path.value), given)
@@ -496,7 +487,7 @@ def _include(expander: Expander, statement: language.Include, item: StatementIte
             raise name.complain(*included.unknown_parameter(name.name))
 
 
-def _const(expander: Expander, statement: language.Const, item: StatementItem, scope: Scope) -> None:
+def _const(expander: Expander, statement: syntax.Const, item: StatementItem, scope: Scope) -> None:
     bind(scope, statement.name, lambda name: statement.value.evaluate(scope))
 
 
@@ -512,7 +503,7 @@ def _param(expander: Expander, statement: RoutineParameter, item: StatementItem,
     )
 
 
-def _range(expander: Expander, statement: language.RangeDef, item: StatementItem, scope: Scope) -> None:
+def _range(expander: Expander, statement: syntax.RangeDef, item: StatementItem, scope: Scope) -> None:
 
     def declare(name: str) -> Range:
         size = whole(statement.size, scope)
@@ -537,7 +528,7 @@ def _absolute(node: ExpressionNode, scope: Scope) -> int:
     raise node.complain(f"an address is needed here, not {shown(value)}")
 
 
-def _data(expander: Expander, statement: language.Data, item: StatementItem, scope: Scope) -> None:
+def _data(expander: Expander, statement: syntax.Data, item: StatementItem, scope: Scope) -> None:
     where = statement.where.evaluate(scope)
     if not isinstance(where, Range):
         where = Mem(_absolute(statement.where, scope))
@@ -553,20 +544,20 @@ def _macro(expander: Expander, statement: Macro, item: StatementItem, scope: Sco
 
 
 _HANDLERS: dict[type[Statement], Handler] = {
-    language.Include: _include,
-    language.Const: _const,
+    syntax.Include: _include,
+    syntax.Const: _const,
     RoutineParameter: _param,
-    language.RangeDef: _range,
-    language.Data: _data,
+    syntax.RangeDef: _range,
+    syntax.Data: _data,
     Macro: _macro,
-    language.Repeat: _repeat,
-    language.Condition: _condition,
-    language.RoutineDef: _routine,
-    language.Loop: _loop,
+    syntax.Repeat: _repeat,
+    syntax.Condition: _condition,
+    syntax.RoutineDef: _routine,
+    syntax.Loop: _loop,
     StreamStatement: _stream,
-    language.Assertion: _assertion,
-    language.NeedsStatement: _needs,
-    language.Message: _message,
+    syntax.Assertion: _assertion,
+    syntax.NeedsStatement: _needs,
+    syntax.Message: _message,
     OperationStatement: _operation,
 }
 """Handler of each kind of statement."""

@@ -10,21 +10,10 @@ from math import isinf
 from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeVar
 
-from microcode import language
-from microcode.language import (
-    Complaint,
-    DataKind,
-    ExpressionNode,
-    Line,
-    NameExpression,
-    Source,
-    Statement,
-    StatementItem,
-    Template,
-    first_word,
-    read_source,
-)
+from microcode import syntax
+from microcode.language import Complaint, DataKind, Line, Source, first_word, read_source
 from microcode.places import EXAMPLES, LIBRARY
+from microcode.syntax import ExpressionNode, NameExpression, Statement, StatementItem, Template
 from pixelflow.simd.errors import Fault, nearest
 from pixelflow.simd.isa.program import AssembledProgram, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
@@ -327,9 +316,9 @@ class _Reader(Tokens):
                 self.note(Complaint("comparisons do not chain", operator.column, len(operator.text), hint))
             before = level
             if operator.text in ("&&", "||"):
-                left = language.Logical(left.column, right.stop, operator.text == "&&", left, right)
+                left = syntax.Logical(left.column, right.stop, operator.text == "&&", left, right)
             else:
-                left = language.Binary(left.column, right.stop, operator.text, left, right)
+                left = syntax.Binary(left.column, right.stop, operator.text, left, right)
         self.expected |= {"OPERATOR", "SIGN"}
         self.close(AFTER_EXPRESSION)
         return left
@@ -353,22 +342,22 @@ class _Reader(Tokens):
                 return self.literal(token)
             case "SIGN" | "NOT":
                 operand = self.factor()
-                return language.Unary(token.column, operand.stop, token.text, operand)
+                return syntax.Unary(token.column, operand.stop, token.text, operand)
         if self.has("["):
             index = self.expression()
             self.must("]")
-            return language.Index(token.column, index.stop + 1, self.spelled(token), index)
+            return syntax.Index(token.column, index.stop + 1, self.spelled(token), index)
         if token.kind == "NAME" and self.has("("):
             arguments: tuple[ExpressionNode, ...] = ()
             if not self.has(")"):
                 arguments = self.expressions()
                 self.must(")")
             stop = arguments[-1].stop + 1 if arguments else token.stop + 2
-            return language.CallExpression(token.column, stop, token.text, arguments)
+            return syntax.CallExpression(token.column, stop, token.text, arguments)
         return self.spelled(token)
 
-    def literal(self, token: Token) -> language.Literal:
-        return language.Literal(token.column, token.stop, self.value(token))
+    def literal(self, token: Token) -> syntax.Literal:
+        return syntax.Literal(token.column, token.stop, self.value(token))
 
     def value(self, token: Token) -> int | float | str:
         match token.kind:
@@ -466,18 +455,18 @@ class _Reader(Tokens):
             return self.expression()
         inner = self.expression()
         self.must("]")
-        return language.Address(inner.column - 1, inner.stop + 1, inner)
+        return syntax.Address(inner.column - 1, inner.stop + 1, inner)
 
     def operand(self) -> ExpressionNode:
         if self.has("#"):
             inner = self.expression()
-            return language.Immediate(inner.column - 1, inner.stop, inner)
+            return syntax.Immediate(inner.column - 1, inner.stop, inner)
         node, words = self.place(), []
         while self.kind == "BRACED":
             words.append(self.take("BRACED"))
         if not words:
             return node
-        return language.Braced(node.column, words[-1].stop, node, tuple(word.text.strip("{} \t") for word in words))
+        return syntax.Braced(node.column, words[-1].stop, node, tuple(word.text.strip("{} \t") for word in words))
 
     # --- statements --------------------------------------------------------------------------------------------------
 
@@ -500,19 +489,19 @@ class _Reader(Tokens):
             self.fail("a statement")
         return self.operation(self.take(self.kind))
 
-    def operation(self, word: Token) -> language.OperationStatement:
+    def operation(self, word: Token) -> syntax.OperationStatement:
         operands = () if self.ends() else self.several(self.operand)
         if word.kind != "GATED":
-            return language.OperationStatement(self.spelled(word), None, operands)
+            return syntax.OperationStatement(self.spelled(word), None, operands)
         mnemonic, suffix = word.text.split(".")
         dot = word.column + len(mnemonic)
-        return language.OperationStatement(
+        return syntax.OperationStatement(
             NameExpression(word.column, dot, mnemonic), NameExpression(dot, word.stop, suffix), operands
         )
 
-    def include(self) -> language.Include:
+    def include(self) -> syntax.Include:
         path = self.literal(self.take("STRING"))
-        return language.Include(path, self.several(self.binding) if self.has("with") else ())
+        return syntax.Include(path, self.several(self.binding) if self.has("with") else ())
 
     def binding(self) -> tuple[NameExpression, ExpressionNode]:
         name = self.take("NAME")
@@ -520,13 +509,13 @@ class _Reader(Tokens):
         value = self.expression()
         return self.plain(name), value
 
-    def const(self) -> language.Const:
+    def const(self) -> syntax.Const:
         name = self.name()
         self.must("=")
         value = self.expression()
-        return language.Const(self.spelled(name), value)
+        return syntax.Const(self.spelled(name), value)
 
-    def range(self, *, overlay: bool = False) -> language.RangeDef:
+    def range(self, *, overlay: bool = False) -> syntax.RangeDef:
         name = self.name()
         self.must("[")
         size = self.expression()
@@ -534,7 +523,7 @@ class _Reader(Tokens):
         if overlay:
             self.must("at")
         place = self.place() if overlay or self.has("at") else None
-        return language.RangeDef(self.spelled(name), size, place, overlay, self.form() if self.has(":") else None)
+        return syntax.RangeDef(self.spelled(name), size, place, overlay, self.form() if self.has(":") else None)
 
     def form(self) -> RangeForm:
         word = self.take_word(_RANGE_FORM, "TYPE") or self.take("NAME")
@@ -543,62 +532,62 @@ class _Reader(Tokens):
             raise Complaint(f"{word.text} is not a form of a range", word.column, len(word.text), f"forms: {known}")
         return RangeForm(word.text)
 
-    def data(self) -> language.Data:
+    def data(self) -> syntax.Data:
         where = self.place()
         self.must(":")
         if self.has("lane"):
-            return language.Data(where, DataKind.LANE, () if self.ends() else (self.expression(),))
+            return syntax.Data(where, DataKind.LANE, () if self.ends() else (self.expression(),))
         kind = self.take_word(_DATA_KIND, "TYPE")
-        return language.Data(where, DataKind(kind.text) if kind else DataKind.BYTE, self.expressions())
+        return syntax.Data(where, DataKind(kind.text) if kind else DataKind.BYTE, self.expressions())
 
-    def repeat(self) -> language.Repeat:
+    def repeat(self) -> syntax.Repeat:
         variable = self.take("NAME")
         self.must("in")
         low = self.expression()
         self.must("..")
         high = self.expression()
-        return language.Repeat(self.plain(variable), low, high)
+        return syntax.Repeat(self.plain(variable), low, high)
 
-    def routine(self, *, started: bool = True) -> language.RoutineDef:
+    def routine(self, *, started: bool = True) -> syntax.RoutineDef:
         name, parameters = self.name(), self.parameters()
         entire = self.names() if self.has("whole") else ()
         apart = self.names() if self.has("apart") else ()
         uses = self.expressions() if self.has("uses") else ()
-        return language.RoutineDef(self.spelled(name), parameters, uses, started, entire, apart)
+        return syntax.RoutineDef(self.spelled(name), parameters, uses, started, entire, apart)
 
-    def macro(self) -> language.Macro:
+    def macro(self) -> syntax.Macro:
         name, parameters = self.name(), self.parameters()
-        return language.Macro(self.spelled(name), parameters)
+        return syntax.Macro(self.spelled(name), parameters)
 
-    def assertion(self) -> language.Assertion:
-        return language.Assertion(self.expression(), self.expressions() if self.has(",") else ())
+    def assertion(self) -> syntax.Assertion:
+        return syntax.Assertion(self.expression(), self.expressions() if self.has(",") else ())
 
-    def needs(self) -> language.NeedsStatement:
+    def needs(self) -> syntax.NeedsStatement:
         key = self.literal(self.take("STRING"))
         self.must("=")
         value = self.expression()
-        return language.NeedsStatement(key, value, self.expressions() if self.has(",") else ())
+        return syntax.NeedsStatement(key, value, self.expressions() if self.has(",") else ())
 
 
 _STATEMENTS: dict[str, Callable[[_Reader], Statement]] = {
     "include": _Reader.include,
     "const": _Reader.const,
-    "param": lambda line: language.RoutineParameter(*line.binding()),
+    "param": lambda line: syntax.RoutineParameter(*line.binding()),
     "range": _Reader.range,
     "overlay": lambda line: line.range(overlay=True),
     "data": _Reader.data,
     "macro": _Reader.macro,
     "repeat": _Reader.repeat,
-    "if": lambda line: language.Condition(line.expression()),
-    "else": lambda line: language.Otherwise(line.expression() if line.has("if") else None),
-    "end": lambda line: language.EndStatement(),
+    "if": lambda line: syntax.Condition(line.expression()),
+    "else": lambda line: syntax.Otherwise(line.expression() if line.has("if") else None),
+    "end": lambda line: syntax.EndStatement(),
     "routine": _Reader.routine,
     "proc": lambda line: line.routine(started=False),
-    "loop": lambda line: language.Loop(line.expression()),
-    "stream": lambda line: language.StreamStatement(line.plain(line.take("NAME"))),
+    "loop": lambda line: syntax.Loop(line.expression()),
+    "stream": lambda line: syntax.StreamStatement(line.plain(line.take("NAME"))),
     "assert": _Reader.assertion,
     "needs": _Reader.needs,
-    "error": lambda line: language.Message(line.expressions()),
+    "error": lambda line: syntax.Message(line.expressions()),
 }
 """First words of statements. Elsewhere they are names, as are all words of the language where no statement can continue
 with them."""
@@ -655,11 +644,11 @@ STATEMENTS = 200_000
 refused before it becomes a tree in memory."""
 
 _OPENERS = {
-    language.Macro: "macro",
-    language.Repeat: "repeat",
-    language.Condition: "if",
-    language.RoutineDef: "routine",
-    language.Loop: "loop",
+    syntax.Macro: "macro",
+    syntax.Repeat: "repeat",
+    syntax.Condition: "if",
+    syntax.RoutineDef: "routine",
+    syntax.Loop: "loop",
 }
 
 _DEFINES = re.compile(r"\s*(const|param|range|overlay|include|macro|routine|proc|repeat)\b|\s*[\w{}]+\s*:")
@@ -699,10 +688,10 @@ class _Blocks:
         return self.count > STATEMENTS
 
     def add(self, line: Line, label: NameExpression | Template | None, statement: Statement | None) -> None:
-        if isinstance(statement, language.EndStatement | language.Otherwise):
+        if isinstance(statement, syntax.EndStatement | syntax.Otherwise):
             if label is not None:
                 self.body.append(StatementItem(line, label, None))
-            if isinstance(statement, language.EndStatement):
+            if isinstance(statement, syntax.EndStatement):
                 self.close(line)
             else:
                 self.otherwise(line, statement)
@@ -715,8 +704,8 @@ class _Blocks:
         if self.too_many:
             raise Complaint(f"the file has more than {STATEMENTS} lines with a statement", *line.first_word)
         if type(statement) in _OPENERS:
-            if isinstance(statement, language.Condition):
-                item.branches.append(language.Branch(line, statement.test))
+            if isinstance(statement, syntax.Condition):
+                item.branches.append(syntax.Branch(line, statement.test))
             self.open.append(item)
             if len(self.open) == NESTING + 1:
                 raise Complaint(f"blocks are nested deeper than {NESTING}", *line.first_word)
@@ -726,13 +715,13 @@ class _Blocks:
             raise Complaint("end without macro, repeat, if, routine, proc or loop", *line.first_word)
         self.open.pop().end = line
 
-    def otherwise(self, line: Line, statement: language.Otherwise) -> None:
+    def otherwise(self, line: Line, statement: syntax.Otherwise) -> None:
         branches = self.open[-1].branches if self.open else []
         if not branches:
             raise Complaint("else without if", *line.first_word)
         if branches[-1].test is None:
             raise Complaint("a second else", *line.first_word, f"the first is in line {branches[-1].line.number}")
-        branches.append(language.Branch(line, statement.test))
+        branches.append(syntax.Branch(line, statement.test))
 
 
 def _usage(line: Line, target: ProgramTarget[AssembledProgram]) -> str | None:
@@ -760,8 +749,8 @@ def parse(source: Source, target: ProgramTarget[AssembledProgram]) -> Parsed:
         return Parsed((), tuple(blocks.faults), True)
     for item in blocks.open:
         word = _OPENERS[type(item.statement)]
-        if isinstance(item.statement, language.RoutineDef) and not item.statement.started:
+        if isinstance(item.statement, syntax.RoutineDef) and not item.statement.started:
             word = "proc"
         blocks.faults.append(Complaint(f"{word} without end", *item.line.first_word).fault(item.line))
-        blocks.damaged = blocks.damaged or isinstance(item.statement, language.Macro | language.RoutineDef)
+        blocks.damaged = blocks.damaged or isinstance(item.statement, syntax.Macro | syntax.RoutineDef)
     return Parsed(tuple(blocks.items), tuple(blocks.faults), blocks.damaged)

@@ -6,8 +6,9 @@
 >>> result.mesh(weld=True)                                    # doctest: +SKIP
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pixelflow.simd.faces import on_first_use
 
 if TYPE_CHECKING:
     from tessellation.host.manager import PatchHandle, PatchManager
@@ -48,9 +49,9 @@ __all__ = [
     "tessellate",
 ]
 
-_FILES = {
-    name: file
-    for file, names in {
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
         "host.tessellator": "Tessellation load tessellate",
         "host.manager": "PatchHandle PatchManager",
         "host.patch_server": "Delivery PatchServer",
@@ -59,18 +60,5 @@ _FILES = {
         "surface.mesh": "Mesh MeshCheck MeshReport build_mesh check encode",
         "surface.patch": "Patch",
         "surface.reference": "LIMIT PatchSamples Reference evaluate",
-    }.items()
-    for name in names.split()
-}
-"""Each name and its file, which is imported on first use: a command needs few of them."""
-
-
-def __getattr__(name: str) -> object:
-    if name not in _FILES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_FILES[name]}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    },
+)

@@ -10,9 +10,8 @@ import numpy as np
 
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
-from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram, assemble_vector, shipped
+from larrabee_bridge.vpu.program import LINE_BYTES, VectorProgram, shipped
 from larrabee_bridge.vpu_run import VpuRun, execute
-from pixelflow.simd import files as packaged
 from pixelflow.simd.drawing import (
     SAMPLES,
     Blend,
@@ -28,8 +27,6 @@ from pixelflow.simd.drawing import (
 )
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.lanes.words import ByteMemory
-
-_FOLDER = packaged.shipped("larrabee_bridge", "programs") / "backend"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,37 +115,18 @@ def stages_of(name: str, **parameters: int) -> tuple[TileStage, ...]:
     return tuple(found)
 
 
+_CONSTANTS = (
+    "BLOCK_BYTES", "STREAM", "PAGE", "COLOUR", "TRIANGLE_BYTES", "ASKED", "U", "V", "TEXELS", "QUAD_BYTES",
+    "ENTRY_BYTES", "SETS", "LOOK_BYTES",
+)  # fmt: skip
+"""The words of ``constants.mc``."""
+
+
 @cache
 def constants_of(samples: int, sorts: bool, attributes: Attributes) -> dict[str, int]:
     """Return the constants of ``layout.mc``: offsets and sizes in memory, in bytes."""
-    # The programs define the layout; a program that has each constant in its data yields the values.
-    names = (
-        "BLOCK_BYTES",
-        "STREAM",
-        "PAGE",
-        "COLOUR",
-        "TRIANGLE_BYTES",
-        "ASKED",
-        "U",
-        "V",
-        "TEXELS",
-        "QUAD_BYTES",
-        "ENTRY_BYTES",
-        "SETS",
-        "LOOK_BYTES",
-    )
-    text = "\n".join(
-        (
-            f'include "{(_FOLDER / "layout.mc").as_posix()}" with '
-            f"SAMPLES = {samples}, SORTS = {int(sorts)}, "
-            + ", ".join(f"{name} = {value}" for name, value in attributes.parameters.items()),
-            f"range words[{4 * len(names)}]",
-            f"data words: word {', '.join(names)}",
-            "halt\n",
-        )
-    )
-    values = bytes(assemble_vector(text).data[0].values)
-    return {name: int.from_bytes(values[4 * at : 4 * at + 4], "little") for at, name in enumerate(names)}
+    words = program_of("constants", SAMPLES=samples, SORTS=int(sorts), **attributes.parameters).data[0].values
+    return {name: int.from_bytes(bytes(words[4 * at : 4 * at + 4]), "little") for at, name in enumerate(_CONSTANTS)}
 
 
 def work_parameters(

@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, TypeVar
 from pixelflow.cli.arguments import parsed
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.screen import Screen
-from pixelflow.config import NodeConfig
-from pixelflow.simd.attendance import Telling
-from pixelflow.simd.commands import MachineDrawing, Told
 from pixelflow.simd.configuration import ConfigFiles, Value, leaves
 from pixelflow.simd.errors import UsageError
-from pixelflow.simd.isa.program import AssembledProgram
-from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.lanes import AUTO
-from pixelflow.simd.machine import commands_of_machines, machine_named
 
 if TYPE_CHECKING:  # few commands draw
     from _typeshed import DataclassInstance
 
+    from pixelflow.config import NodeConfig
+    from pixelflow.simd.attendance import Telling
+    from pixelflow.simd.commands import MachineDrawing, Told
     from pixelflow.simd.comparison.comparison import Refusal, Sides
     from pixelflow.simd.comparison.triangle_sizes import Way
     from pixelflow.simd.drawing import State
+    from pixelflow.simd.isa.program import AssembledProgram
+    from pixelflow.simd.isa.target import ProgramTarget
 
 PIXELFLOW = "pixelflow"
 """Default machine of every command."""
@@ -44,11 +43,15 @@ def add_machine_option(parser: argparse.ArgumentParser) -> None:
 
 def target_of(name: str) -> ProgramTarget[AssembledProgram] | None:
     """Return the assembler's target for a machine; None for the default one."""
+    from pixelflow.simd.machine import machine_named
+
     return None if name == PIXELFLOW else machine_named(name).target
 
 
 def examples_for(command: str, *without: str) -> tuple[str, ...]:
     """Return the machines' examples of a command, the default one's first, but none of those in ``without``."""
+    from pixelflow.simd.machine import commands_of_machines
+
     found = sorted(commands_of_machines(*without).items(), key=lambda item: item[0] != PIXELFLOW)
     return tuple(line for _, each in found for line in each.examples if line.startswith(f"pixelflow {command} "))
 
@@ -58,6 +61,8 @@ def add_drawing_options(parser: argparse.ArgumentParser, command: str) -> dict[s
 
     Return how each machine draws that does, by name, the default one first; parsed arguments have it as ``machines``.
     """
+    from pixelflow.simd.machine import commands_of_machines
+
     known = {name: each.drawing for name, each in commands_of_machines().items()}
     found = {name: drawing for name, drawing in known.items() if drawing is not None}
     machines = dict(sorted(found.items(), key=lambda item: item[0] != PIXELFLOW))
@@ -105,6 +110,7 @@ def sides_of(
 ) -> Sides:
     """Return the machines with their options, for one scene; ``config`` is that of PixelFlow's nodes."""
     from pixelflow.simd.comparison.comparison import Contender, Sides
+    from pixelflow.simd.machine import machine_named
 
     found = {}
     for name in words:
@@ -134,6 +140,7 @@ def _others(args: argparse.Namespace, chosen: Collection[str], config: NodeConfi
 def ways_by_size(args: argparse.Namespace, words: Mapping[str, Told], progress: Telling | None) -> list[Way]:
     """Return the ways in which machines with their options draw triangles of one size."""
     from pixelflow.simd.comparison.triangle_sizes import Way
+    from pixelflow.simd.machine import machine_named
 
     found: list[Way] = []
     for name, options in words.items():
@@ -164,6 +171,8 @@ def refuse_options_of_others(args: argparse.Namespace, chosen: Sequence[str]) ->
 
 def drawing_options(args: argparse.Namespace, name: str) -> Told:
     """Return the arguments for drawing on a machine; raises UsageError or InputError for those it does not take."""
+    from pixelflow.simd.machine import machine_named
+
     found, drawing = {}, args.machines[name]
     if drawing.engines:  # an engine that this machine does not have means its fastest one
         found["engine"] = args.engine if args.engine in drawing.engines else AUTO

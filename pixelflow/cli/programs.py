@@ -14,9 +14,9 @@ from typing import TypeVar, overload
 import microcode
 from microcode.assembly import assemble_file as assemble_kept
 from microcode.places import EXAMPLES, example_file
+from pixelflow import course
 from pixelflow.cli.screen import STANDARD_STREAM
 from pixelflow.config import ArrayConfig, NodeConfig
-from pixelflow.course import EXERCISES, TOUR, source_of
 from pixelflow.isa import Program
 from pixelflow.isa.program import PIXELFLOW, target_of
 from pixelflow.node.named_ranges import find_range
@@ -47,7 +47,8 @@ def shipped_with(target: ProgramTarget[AssembledProgram]) -> dict[str, Path]:
 
 def shipped_files() -> dict[str, Path]:
     """Return the files of examples, of the stubs of exercises, and of the tour, by name."""
-    return {**example_files(), **{each: source_of(each) for each in EXERCISES}, TOUR.stem: TOUR}
+    tour, stubs = course.TOUR, {each: course.source_of(each) for each in course.EXERCISES}
+    return {**example_files(), **stubs, tour.stem: tour}
 
 
 OBJECT_SUFFIX = ".mco"

@@ -16,13 +16,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow import node as nodes
 from pixelflow.cli import programs
-from pixelflow.cli.about import NOT_MODELLED
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count, count_or_zero
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.machine_config import configuration
@@ -40,8 +40,7 @@ from pixelflow.cli.screen import (
 from pixelflow.cli.watching import Watching, add_observer_options, check_display
 from pixelflow.config import NodeConfig
 from pixelflow.isa import MemoryRange, Program
-from pixelflow.node import Checkpoint, Node, Run, UntimedRun, run_report, stage_figures
-from pixelflow.node.assumptions import guesses, guesses_without_time, set_in_vain, times_set_in_vain
+from pixelflow.node import Node, Run, UntimedRun
 from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS, MapView, first_map
 from pixelflow.node.pe_report import FLAGS, RangeView, dump_parts, json_value, map_parts, no_map, ranges_table
 from pixelflow.simd.arrays import parse_arrays
@@ -50,9 +49,12 @@ from pixelflow.simd.configuration import Effective
 from pixelflow.simd.errors import CycleLimitError, Fault, InputError, Place, UsageError, nearest
 from pixelflow.simd.files import ARRAYS, read_bytes
 from pixelflow.simd.lanes import AUTO
-from pixelflow.simd.machine import Code, Configuration, MachineRecord, ProgramRun, machine_named
 from pixelflow.simd.observe import Bus
-from pixelflow.simd.report import Json, Made, Part, RasterImage, Report, counted, number
+from pixelflow.simd.report import Json, Part, RasterImage, Report, counted, number
+
+if TYPE_CHECKING:  # a run of a node that reports nothing needs none of them
+    from pixelflow.simd.machine import Code, Configuration, MachineRecord, ProgramRun
+    from pixelflow.simd.report import Made
 
 DEFAULT_LIMIT = 100_000_000
 """Cycles after which a run is stopped unless another limit is named: one second of the machine at 100 MHz."""
@@ -251,6 +253,8 @@ _OF_THREADS = {"threads": "threads", "per_core": "per-core", "show": "show", "fo
 
 def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
     """Run the program on the named machine, write the requested traces, and report."""
+    from pixelflow.simd.machine import machine_named
+
     machine = machine_named(args.machine)
     if not machine.threads:
         _refuse_threads(args, machine.title)
@@ -482,7 +486,11 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
         write_map(args.picture[1], painted.drawn(node).picture())
     few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
-    report = _report(args, effective, account) if screen.reports else Report(failure=_missed(args, account))
+    failure = _missed(args, account)
+    report = Report(failure=failure)
+    if screen.reports:
+        hints = tuple(_seen(args, account.program))
+        report = nodes.report_of(args.program, effective, account, profile=args.profile, failure=failure, hints=hints)
     report = report if stopped is not None else watching.with_energy(report)
     if args.check_memory and isinstance(account, Run):
         for view in views:
@@ -495,7 +503,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     if screen.reports:
         data = {**report.data, **_about(effective, account), "state": _state(args, node, views, few)}
     state, notes = _state_parts(args, screen, node, views, maps, few)
-    figures = (*report.figures, *(Made(partial(_map_picture, node, view)) for view in maps))
+    figures = (*report.figures, *(_map_figures(node, maps) if maps else ()))
     report = replace(report, data=data, results=state, notes=(*notes, *report.notes), figures=figures)
     report = watching.checked(report)
     if stopped is not None:  # what there is of the run is shown all the same
@@ -515,7 +523,7 @@ def _run_of_command(
         with watching, attended:
             watching.attach(node)
             if args.load is not None:
-                saved = Checkpoint.load(args.load)
+                saved = nodes.Checkpoint.load(args.load)
                 return node.resume(program, saved, max_cycles=limit, save_at=save_at, save=save), None
             node.load(program)
             if args.memory is not None:
@@ -534,41 +542,6 @@ def _run_of_command(
         return node.unfinished, interrupt
 
 
-def _report(args: argparse.Namespace, effective: Effective[NodeConfig], account: Run | UntimedRun) -> Report:
-    """Return what a run took, or what it did where no time was simulated."""
-    config = effective.config
-    digest, machine = account.program.sha256[:6], (effective.label, f"engine {account.engine}")
-    subject = (f"{args.program} ({digest})", *machine)
-    answer: list[Part] = [
-        f"{args.program}: {run_report.run_answer(account, config)}", " · ".join((f"program {digest}", *machine)),
-    ]  # fmt: skip
-    if isinstance(account, UntimedRun):
-        used = guesses_without_time([account])
-        return Report(
-            "pixelflow run",
-            subject,
-            [run_report.run_answer(account, config), *run_report.untimed_parts(account), *used.parts],
-            brief=[*answer, *_seen(args, account.program), used.line],
-            schema="pixelflow.untimed_run/1",
-            data=run_report.untimed_object(account),
-            notes=times_set_in_vain(effective),
-        )
-    used = guesses([account], config)
-    streams = account.streams if args.profile else ()
-    profile = [part for each in streams for part in run_report.profile_parts(each, f" of {each.stream.upper()}")]
-    return Report(
-        "pixelflow run",
-        subject,
-        [*run_report.run_parts(account, config, profile=args.profile), *used.parts],
-        brief=[*answer, *run_report.run_brief(account), *profile, "", *_seen(args, account.program), used.line],
-        schema="pixelflow.run/1",
-        data=run_report.run_object(account, config, profile=args.profile),
-        notes=set_in_vain([account], effective),
-        figures=stage_figures([account]),
-        failure=_missed(args, account),
-    )
-
-
 def _seen(args: argparse.Namespace, program: Program) -> Iterator[str]:
     """Yield the command that shows what the PEs have, where nothing of them was asked for."""
     asked = any((args.timing_only, args.dump, args.ranges, args.show_map, args.picture, args.output))
@@ -584,6 +557,8 @@ def _missed(args: argparse.Namespace, account: Run | UntimedRun) -> str | None:
 
 
 def _about(effective: Effective[NodeConfig], account: Run | UntimedRun) -> dict[str, Json]:
+    from pixelflow.cli.about import NOT_MODELLED
+
     return {
         "program": {"name": account.program.name, "sha256": account.program.sha256},
         "config": effective.as_object(),
@@ -648,7 +623,7 @@ def _refuse_timed_options(args: argparse.Namespace) -> None:
             raise UsageError(option, "no time is simulated", f"leave out {option} or --function-only")
 
 
-def _save_options(values: Sequence[str] | None) -> tuple[int | None, Callable[[Checkpoint], None] | None]:
+def _save_options(values: Sequence[str] | None) -> tuple[int | None, Callable[[nodes.Checkpoint], None] | None]:
     """Return at which cycle ``--save-at`` saves, and what does that; raises UsageError or InputError."""
     if values is None:
         return None, None
@@ -664,7 +639,7 @@ def _save_options(values: Sequence[str] | None) -> tuple[int | None, Callable[[C
         raise UsageError(option, "the name must end in .npz")
     check_writable(path)
 
-    def save(checkpoint: Checkpoint) -> None:
+    def save(checkpoint: nodes.Checkpoint) -> None:
         with output_file(path, binary=True) as stream:
             stream.write(checkpoint.to_bytes())
 
@@ -689,6 +664,13 @@ def _state_parts(
         parts += ["", *drawn]
         notes += [] if drawn else [no_map(view)]
     return parts, notes
+
+
+def _map_figures(node: Node, maps: list[MapView]) -> Iterator[Made]:
+    from pixelflow.simd.report import Made
+
+    for view in maps:
+        yield Made(partial(_map_picture, node, view))
 
 
 def _map_picture(node: Node, view: MapView) -> RasterImage | None:

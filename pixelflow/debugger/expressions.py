@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from microcode import language
+from microcode import syntax
 from microcode.language import NUMBER_BITS, Complaint, arithmetic
 from microcode.reader import read_expression
 from pixelflow.isa import MemoryRange, Program, RangeForm
@@ -201,7 +201,7 @@ class PeExpression:
 
     text: str
     program: Program
-    _tree: language.ExpressionNode = field(repr=False)
+    _tree: syntax.ExpressionNode = field(repr=False)
     _formed: dict[str, tuple[MemoryRange, RangeForm]] = field(repr=False)
     """Ranges in a form that the text asks for, by the name that stands for them in the tree."""
 
@@ -230,11 +230,11 @@ class PeExpression:
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
-    def _check(self, node: language.ExpressionNode) -> None:
+    def _check(self, node: syntax.ExpressionNode) -> None:
         match node:
-            case language.NameExpression(name=name):
+            case syntax.NameExpression(name=name):
                 self._known(name)
-            case language.CallExpression(function=name, arguments=arguments):
+            case syntax.CallExpression(function=name, arguments=arguments):
                 if name not in _FUNCTIONS:
                     near = nearest(name, _FUNCTIONS)
                     hint = f"did you mean {near}?" if near else f"functions: {', '.join(_FUNCTIONS)}"
@@ -242,9 +242,9 @@ class PeExpression:
                 wanted = _FUNCTIONS[name][0]
                 if not arguments or (wanted and len(arguments) != wanted):
                     raise InputError(f"{self.text}: {name} takes {wanted or 'at least 1'}, not {len(arguments)}")
-            case language.Literal(value=str()):
+            case syntax.Literal(value=str()):
                 raise InputError(f"{self.text}: PEs hold no text")
-            case language.Template() | language.Braced() | language.Immediate() | language.Address():
+            case syntax.Template() | syntax.Braced() | syntax.Immediate() | syntax.Address():
                 raise InputError(Fault(f"{self.text}: only names, numbers and operators are known here", hint=_HINT))
 
     def _known(self, name: str) -> MemoryRange | None:
@@ -263,29 +263,29 @@ class PeExpression:
 
     # --- values ----------------------------------------------------------------------------------------------------
 
-    def _value(self, tree: language.ExpressionNode, at: _At) -> Quantity:
-        def of(inner: language.ExpressionNode) -> Quantity:
+    def _value(self, tree: syntax.ExpressionNode, at: _At) -> Quantity:
+        def of(inner: syntax.ExpressionNode) -> Quantity:
             return self._value(inner, at)
 
         match tree:
-            case language.Literal(value=int() | float() as number):
+            case syntax.Literal(value=int() | float() as number):
                 return number
-            case language.NameExpression(name=name):
+            case syntax.NameExpression(name=name):
                 return self._named(name, at)
-            case language.Index(target=language.NameExpression(name=name), index=index):
+            case syntax.Index(target=syntax.NameExpression(name=name), index=index):
                 return self._byte(name, of(index), at)
-            case language.CallExpression(function=name, arguments=arguments):
+            case syntax.CallExpression(function=name, arguments=arguments):
                 where = _At(at.node, at.cycle) if name in _OF_ALL else at
                 return _FUNCTIONS[name][1]([self._value(each, where) for each in arguments])
-            case language.Unary(operator=operator, operand=operand):
+            case syntax.Unary(operator=operator, operand=operand):
                 return negated(operator, of(operand))
-            case language.Binary(operator=operator, left=left, right=right):
+            case syntax.Binary(operator=operator, left=left, right=right):
                 return apply(operator, of(left), of(right))
-            case language.Logical():
+            case syntax.Logical():
                 return self._logical(tree, at)
         raise InputError(f"{self.text}: only names, numbers and operators are known here")
 
-    def _logical(self, tree: language.Logical, at: _At) -> Quantity:
+    def _logical(self, tree: syntax.Logical, at: _At) -> Quantity:
         """Return ``&&`` or ``||``: the right side is evaluated only in those PEs where it matters."""
         first = truth(self._value(tree.left, at))
         if not isinstance(first, np.ndarray):
@@ -331,17 +331,17 @@ class PeExpression:
 _HINT = "names: R, C, count, count:float, count[2], pe, cycle"
 
 
-def _nodes(tree: language.ExpressionNode) -> Iterator[language.ExpressionNode]:
+def _nodes(tree: syntax.ExpressionNode) -> Iterator[syntax.ExpressionNode]:
     """Yield an expression and those within it."""
     yield tree
     match tree:
-        case language.Index(target=target, index=index):
-            inner: tuple[language.ExpressionNode, ...] = (target, index)
-        case language.CallExpression(arguments=arguments):
+        case syntax.Index(target=target, index=index):
+            inner: tuple[syntax.ExpressionNode, ...] = (target, index)
+        case syntax.CallExpression(arguments=arguments):
             inner = arguments
-        case language.Unary(operand=operand):
+        case syntax.Unary(operand=operand):
             inner = (operand,)
-        case language.Binary(left=left, right=right) | language.Logical(left=left, right=right):
+        case syntax.Binary(left=left, right=right) | syntax.Logical(left=left, right=right):
             inner = (left, right)
         case _:
             inner = ()

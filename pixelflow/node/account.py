@@ -9,7 +9,7 @@ from enum import Enum
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import ALL, BEFORE, END, Family, Program, SourceLine
@@ -20,7 +20,10 @@ from pixelflow.node.run.stream import OpenWait, Stream
 from pixelflow.node.run.supply import ProgramWords, words_of
 from pixelflow.observe import TRANSFER
 from pixelflow.simd.errors import InternalError
-from pixelflow.simd.report import Json, Report, Shown, Table, Timeline, TimeSpan, counted, overview, plain_table
+from pixelflow.simd.report import Json, Report, Shown, Table, counted, overview, plain_table
+
+if TYPE_CHECKING:
+    from pixelflow.simd.report import Timeline, TimeSpan
 
 # The ledger of a run: input against output. An imbalance is a defect of the simulator.
 
@@ -222,6 +225,8 @@ def _spans(run: Run) -> Iterator[StageSpan]:
 
 def stage_figures(runs: Sequence[Run]) -> tuple[Timeline, ...]:
     """Return a drawing of the stages of consecutive runs; nothing where there is only one span."""
+    from pixelflow.simd.report import Timeline, TimeSpan
+
     lanes: dict[str, list[TimeSpan]] = {}
     begin = 0
     for run in runs:

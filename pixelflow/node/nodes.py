@@ -13,7 +13,8 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node.account import Run
 from pixelflow.node.node import Node
-from pixelflow.node.run.clocked import Clocked, NodeBoxes, connect_network
+from pixelflow.node.run.block_diagram import NodeBoxes, connect_network
+from pixelflow.node.run.clocked import Clocked
 from pixelflow.node.run.stream import deadlock
 from pixelflow.node.texture_memory import GpMemory
 from pixelflow.simd.boxes import Clock, Netlist

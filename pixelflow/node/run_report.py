@@ -6,13 +6,67 @@ from collections.abc import Iterator, Sequence
 
 from pixelflow.caveats import coded
 from pixelflow.config import NodeConfig
-from pixelflow.node.account import RoutineUse, Run, UntimedRun
-from pixelflow.node.assumptions import guesses, guesses_without_time
-from pixelflow.simd.report import Column, Json, Part, Table, counted, largest, machine_time, number, share, shares
+from pixelflow.node.account import RoutineUse, Run, UntimedRun, stage_figures
+from pixelflow.node.assumptions import guesses, guesses_without_time, set_in_vain, times_set_in_vain
+from pixelflow.simd.configuration import Effective
+from pixelflow.simd.report import (
+    Column,
+    Json,
+    Part,
+    Report,
+    Table,
+    counted,
+    largest,
+    machine_time,
+    number,
+    share,
+    shares,
+)
 
 _MOST_LINES = 20
 _MOST_STAGES = 8
 """Stages that a brief names."""
+
+
+def report_of(
+    program: str,
+    effective: Effective[NodeConfig],
+    account: Run | UntimedRun,
+    *,
+    profile: bool,
+    failure: str | None,
+    hints: Sequence[str] = (),
+) -> Report:
+    """Return what a run of a program took, or what it did where no time was simulated, with hints at the end."""
+    config = effective.config
+    digest, machine = account.program.sha256[:6], (effective.label, f"engine {account.engine}")
+    subject = (f"{program} ({digest})", *machine)
+    answer: list[Part] = [f"{program}: {run_answer(account, config)}", " · ".join((f"program {digest}", *machine))]
+    if isinstance(account, UntimedRun):
+        used = guesses_without_time([account])
+        return Report(
+            "pixelflow run",
+            subject,
+            [run_answer(account, config), *untimed_parts(account), *used.parts],
+            brief=[*answer, *hints, used.line],
+            schema="pixelflow.untimed_run/1",
+            data=untimed_object(account),
+            notes=times_set_in_vain(effective),
+        )
+    used = guesses([account], config)
+    streams = account.streams if profile else ()
+    lines = [part for each in streams for part in profile_parts(each, f" of {each.stream.upper()}")]
+    return Report(
+        "pixelflow run",
+        subject,
+        [*run_parts(account, config, profile=profile), *used.parts],
+        brief=[*answer, *run_brief(account), *lines, "", *hints, used.line],
+        schema="pixelflow.run/1",
+        data=run_object(account, config, profile=profile),
+        notes=set_in_vain([account], effective),
+        figures=stage_figures([account]),
+        failure=failure,
+    )
 
 
 # --- a run with its time ---------------------------------------------------------------------------------------------

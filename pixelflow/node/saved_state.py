@@ -23,10 +23,10 @@ from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.isa.tas import Addressing
 from pixelflow.node.pe_array import with_loaded
-from pixelflow.node.run.clocked import IgcState
 from pixelflow.node.run.semaphores import STREAMS
+from pixelflow.node.run.sequencer_box import IgcState, PortState
 from pixelflow.node.run.stream import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
-from pixelflow.node.run.tasic_box import Collect, Fetch, Grant, LoadPart, LoadRequest, Parcel, PortState
+from pixelflow.node.run.tasic_box import Collect, Fetch, Grant, LoadPart, LoadRequest, Parcel
 from pixelflow.node.texture_unit import AddressGenerator, Moving, TextureState
 from pixelflow.node.transfer import WAYS, Destination, Direction, Load, Return, Transfer, TransferCommand
 from pixelflow.simd.arrays import parse_arrays

@@ -330,7 +330,7 @@ def _finish_normals(
         normals = _sum_by(groups, normals, len(points))[groups]
         # Opposite normals of a fold leave nothing to normalise; such a vertex is treated like a degenerate one.
         degenerate = np.linalg.norm(normals, axis=1) < 1e-3
-        count = len(np.unique(groups[degenerate & ~idle]))
+        count = len(set(groups[degenerate & ~idle].tolist()))
     else:
         count = int((degenerate & ~idle).sum())
     corners = points[groups[triangles]].astype(np.float64)

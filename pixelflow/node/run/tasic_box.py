@@ -16,14 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pixelflow.config import NodeConfig, SdramConfig
-from pixelflow.isa import Program
 from pixelflow.isa.declarations import PORT_BYTES
-from pixelflow.node.run.straight_code import PortUse, sharing
 from pixelflow.node.sdram import SdramUse, access_pattern, equal_slot, needs_schedule, settle_cycles
 from pixelflow.node.transfer import Direction, Load, RoundAddresses, Transfer, TransferCommand
 from pixelflow.observe import Accessed
 from pixelflow.simd.boxes import Box
-from pixelflow.simd.errors import InternalError, MachineFault
+from pixelflow.simd.errors import InternalError
 from pixelflow.simd.units import Cycle, Snapshot
 
 # Items between TASICs, GNI, GPs and the geometry network.
@@ -177,74 +175,6 @@ class EmcPortsBox(Box[EmcPortsSpec, EmcPortsState]):
             begin = max(first + crossing, state.pins_free + crossing - -(-rest * size // width))
             state.waiting.append((begin, port, fetch, rest * size))
         state.sent_bytes += size * fetch.rounds
-
-
-@dataclass
-class PortState:
-    """The transfer that uses the ports, and their last use by PEs."""
-
-    transfer: Transfer | None = None
-    since: int = 0
-    until: int = -1
-    touched_from: int = 0
-    touched_until: int = -1
-    touched_by: int = -1
-    """The instruction that began in ``touched_from``; others may follow immediately (`StraightCode.shared`)."""
-    next_touch: int | None = None
-    """The next use of a port by PEs, where a transfer has begun between two instructions that use ports."""
-    next_by: int = -1
-
-
-class PortTimes:
-    """Checks that transfers and PE instructions of a program do not use the local ports at the same time."""
-
-    def __init__(self, program: Program, use: PortUse) -> None:
-        self._program = program
-        self.use = use
-        self.state = PortState()
-
-    def touch(self, index: int, cycle: int, end: int) -> None:
-        """PE instructions use a port or set a mark starting at ``cycle`` and before ``end``.
-
-        Raises MachineFault where a transfer is using the ports.
-        """
-        state = self.state
-        state.touched_from, state.touched_until, state.touched_by = cycle, end - 1, index
-        if state.transfer is not None or cycle <= state.until:
-            raise self._conflict(index, f"in use from cycle {state.since}", cycle)
-
-    def begin(self, transfer: Transfer, cycle: int) -> None:
-        """A transfer uses the ports starting at ``cycle``; raises MachineFault where a PE instruction does."""
-        state, cycles = self.state, self._program.cycles
-        state.transfer, state.since = transfer, cycle
-        if cycle > state.touched_until:
-            return
-        index, begins = state.touched_by, state.touched_from
-        while begins + cycles[index] <= cycle:
-            begins, index = begins + cycles[index], index + 1
-        if self._touches(index):
-            raise self._conflict(index, "taken in this cycle", cycle)
-        while not self._touches(index):
-            begins, index = begins + cycles[index], index + 1
-        state.next_touch, state.next_by = begins, index
-
-    def _touches(self, index: int) -> bool:
-        """Return whether an instruction that began in or after ``touched_from`` uses a port or sets a mark.
-
-        Where that depends on parameters, the first one does, and those immediately after it do not.
-        """
-        return index == self.state.touched_by or sharing(self._program.by_kind[index]) is True
-
-    def end(self, cycle: int) -> None:
-        """The transfer has ended; raises MachineFault where a PE instruction has used the ports meanwhile."""
-        state = self.state
-        if state.next_touch is not None and state.next_touch <= cycle:
-            raise self._conflict(state.next_by, f"in use from cycle {state.since}", state.next_touch)
-        state.transfer, state.until, state.next_touch = None, cycle, None
-
-    def _conflict(self, index: int, how: str, cycle: int) -> MachineFault:
-        who = f"{self._program.instructions[index].text()} at {self._program.where(index)}"
-        return MachineFault(f"port conflict in cycle {cycle}: {who}, while the ports are {how} by a texture transfer")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pixelflow.simd.drawing.triangles import FAR
-from pixelflow.simd.report import Json, TimeSpan, counted
+from pixelflow.simd.report import Json, counted
 from pixelflow.simd.units import Constant, Standing
+
+if TYPE_CHECKING:
+    from pixelflow.simd.report import TimeSpan
 
 # Grounds: the origin of the figures in a machine's account, their sources, and the work of a picture that it counts.
 

@@ -1,8 +1,9 @@
 """Reports as data, and what makes text, JSON, Markdown, HTML and notebook cells of them."""
 
+from typing import TYPE_CHECKING
+
 from pixelflow.simd.errors import printable
-from pixelflow.simd.report.charts import Curves, Made, Timeline, TimeSpan
-from pixelflow.simd.report.html import json_text, report_object, table_object
+from pixelflow.simd.faces import on_first_use
 from pixelflow.simd.report.model import (
     Column,
     Fact,
@@ -33,7 +34,11 @@ from pixelflow.simd.report.model import (
     verbatim,
 )
 from pixelflow.simd.report.notebook import RasterImage, Shown, ShownTable
-from pixelflow.simd.report.text import as_text, drawn
+
+if TYPE_CHECKING:
+    from pixelflow.simd.report.charts import Curves, Made, Timeline, TimeSpan
+    from pixelflow.simd.report.html import json_text, report_object, table_object
+    from pixelflow.simd.report.text import as_text, drawn
 
 __all__ = [
     "Column",
@@ -77,3 +82,12 @@ __all__ = [
     "table_object",
     "verbatim",
 ]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "charts": "Curves Made TimeSpan Timeline",
+        "html": "json_text report_object table_object",
+        "text": "as_text drawn",
+    },
+)

@@ -20,7 +20,7 @@ TABLE = {
     "pixelflow.simd.commands": "numpy",
     "pixelflow.simd.isa.kinds": "numpy",
     "pixelflow.simd.lanes": "numpy bitarray llvmlite",
-    APART: "pixelflow.simd.errors rich",
+    APART: "pixelflow.simd.errors pixelflow.simd.faces rich",
     "pixelflow.simd.report.notebook": "pixelflow.simd.errors rich pandas polars PIL",
     "pixelflow.simd.trace": "perfetto google.protobuf vcd",
     "pixelflow.caveats": "",
