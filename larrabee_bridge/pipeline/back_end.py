@@ -288,7 +288,7 @@ class _Run:
         self._waits = any(each.texture is not None for each in self.draws)
         """True if tiles are timed after the last one, since a draw's fibers are chosen by all of its tiles."""
         self._later: list[Callable[[], None]] = []
-        """What adds the stretches of tiles until then, in its order."""
+        """Functions that add the stretches of tiles kept until then, in order."""
 
     @property
     def tile_bytes(self) -> int:

@@ -418,7 +418,7 @@ class Rasterized:
 
     @property
     def account(self) -> Rasterized:
-        """What was spent, without blocks and planes, which are large."""
+        """The cycles and counts, without blocks and planes, which are large."""
         empty = np.zeros(0, np.int64)
         return replace(self, blocks=Blocks(*(empty,) * 5, self.blocks.masks[:0].copy()), words=None)
 

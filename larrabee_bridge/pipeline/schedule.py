@@ -219,7 +219,7 @@ class _Run:
             self._share(time)
 
     def _share(self, time: int) -> None:
-        """Give the stretches under way their share of memory from ``time`` on; ends are whole cycles, rounded up."""
+        """Give the stretches under way their share of memory after ``time``; ends are whole cycles, rounded up."""
         asked = sum(stretch.rate for _, _, stretch in self.running)
         speed = min(1.0, self.config.memory_bytes / asked) if asked and self.config.memory_bytes else 1.0
         if speed != self.speed:

@@ -565,7 +565,7 @@ def _ring(accounts: Accounts, quad_bytes: int, fibers: int) -> int:
 
 
 def _private(ring: int) -> set[int]:
-    """Return the private lines of a core whose rings have so many."""
+    """Return the private lines of a core whose rings have ``ring`` lines each."""
     return {_KEPT, *(_KEPT + 1 + worker * _RING + at for worker in range(WORKERS) for at in range(ring))}
 
 

@@ -36,7 +36,7 @@ its private lines), its phase or -1, and the texture request that it ends with o
 
 (G_PAST, G_SHIFT, G_RING, G_RING_AT, RANGE) = range(5)
 """A range of lines, up to G_PAST: shifted, and if G_RING is above 0, in a ring of this many lines; if it is below 0,
-they are records of minus as many, the first lines of which stand in a table."""
+they are records of minus as many, whose first lines are in a table."""
 
 (R_BUSY, R_MISSES, R_ANSWER, R_LINE, REQUEST) = range(5)
 """A texture request: cycles of the unit, lines from memory, cycle of the answer, line of the answer or -1."""

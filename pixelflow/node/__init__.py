@@ -1,6 +1,6 @@
 """The machine: a node with its PE array, LEE, sequencer and semaphores.
 
-Meaning (`pe_array`, `lee`) and time (`igc`, `run`) are separate files; `node` puts them together.
+Meaning (`pe_array`, `lee`) and time (`run`, `sdram`) are separate files; `node` puts them together.
 """
 
 from typing import TYPE_CHECKING

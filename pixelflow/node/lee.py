@@ -4,7 +4,8 @@
     x(P, I) = 2^xe * xp[(P mod 2) * 8 + I / 4] + xs[I mod 8]
 
 with P the panel within its EMC and I the PE within its panel. Every EMC has separate registers. Here are x and y only;
-the expression A x + B y + C itself is `affine` of the lane engines (`simd/lanes/`: `bitserial.py`, `form.py`).
+the expression A x + B y + C itself is `affine` of the lane engines in `simd/lanes/`: `bitserial.py` is the
+reference, `form.py` has numpy, `native/lowering.py` native code.
 
 Figure 9, which says what they hold, is missing from the text. The values here satisfy every property that section 3.2
 lists, with the equations above (standing: derived): xe = ye = 0, xs = 0, ys[i] = i mod 4,

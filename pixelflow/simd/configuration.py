@@ -62,7 +62,7 @@ class Param:
     because: str = ""
     """Why no other values are allowed, for the message about them."""
     matters: str = ""
-    """To which runs it matters, in a word of the machine's own (``reads``, ``limit``); empty: to every run."""
+    """The switch or kind of run without which it has no effect (``caches``, ``reads``, ``limit``); empty: none."""
     state: bool = False
     """True if the state that a run leaves depends on it, or whether a run ends; what is not is about time alone."""
     added: bool = False

@@ -6,7 +6,7 @@ changed counts as absent. Any number of processes may use one folder at the same
 name and then renamed, and the last writer wins: any content of one name gives the same results.
 
 Native code and pickled objects run as this user when they are loaded. So only regular files of this user are read, in a
-folder of this user, neither of which anybody else may write to; the seal is not against somebody who may.
+folder of this user, neither of which anybody else may write to; the seal does not protect against those who may.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MOST_BYTES = 256 << 20
 MOST_FILES = 4_000
 """Limits of a folder; the files that were not used for the longest time make room."""
 _LOOK = 64
-"""Files that a process adds between two looks at the limits: by so many they may be passed."""
+"""Files that a process adds between two looks at the limits, and so may exceed them by."""
 
 CODE, PROGRAM, MEANING, MODEL, FIGURES = "code", "program", "meaning", "model", "figures"
 """Kinds: native code; assembled programs; recorded meanings of programs and plain functions; tessellated models;
@@ -215,5 +215,5 @@ def _open(path: str, flags: int) -> int:
 
 
 def _is_ours(status: os.stat_result) -> bool:
-    """Return True unless somebody else can have written a file, or into a folder."""
+    """Return True unless another user can have written a file, or into a folder."""
     return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)

@@ -78,7 +78,7 @@ class _Operation(NamedTuple):
     operands: int = 2
     result_bytes: int = FLOAT_BYTES
     step: str = ""
-    """The host's instruction or function on the short way; what has one takes infinite operands or not."""
+    """The host's instruction or function on the short way, which also has a form without infinite operands."""
 
 
 _OPERATIONS = {

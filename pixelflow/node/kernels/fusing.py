@@ -201,7 +201,7 @@ class _Body(LoopBody):
         return self.line(f"getelementptr i8, ptr {self._here[number]}, i64 {behind}")
 
     def add_call(self, kernel: Kernel, places: Sequence[int]) -> None:
-        """Write a call down; ``places`` are the slots of the mask, the result, the operands."""
+        """Append the code of a call; ``places`` are the slots of the mask, the result, the operands."""
         mask, *rest = places
         result, rest = rest[: kernel.result_bytes], rest[kernel.result_bytes :]
         operands = [self._number(rest[at : at + FLOAT_BYTES]) for at in range(0, len(rest), FLOAT_BYTES)]
@@ -229,7 +229,7 @@ class _Body(LoopBody):
         return found
 
     def _look_at(self, number: int) -> None:
-        """Doubt what is small in a number, unless it cannot be."""
+        """Doubt the lanes in which a number may be below the least normal one."""
         if number not in self._coarse:
             self._coarse.add(number)
             for doubts, part in zip(self.doubts, self.numbers[number], strict=True):

@@ -21,7 +21,7 @@ from pixelflow.simd.lanes.engine import Meaning, Shape
 # on a particular operand (a row, a constant, coefficients) goes to the list of operands; the steps that remain are the
 # *form* of the meaning. Meanings that differ only in their operands have one form, so that what is made of it (native
 # code above all) serves all of them. A form and its operands are a *part* of a program. Back ends read forms step by
-# step: numpy (`interpreter.py`) and native code (`compiled/`). The type of a value is in its step: how many bits it
+# step: numpy (`Interpreter` below) and native code (`native/lowering.py`). The type of a value is in its step: how many bits it
 # has in each lane, one where it is a truth value.
 
 
@@ -336,7 +336,7 @@ def _signed(value: int) -> int:
 #
 # Values are symbols: a row of state, a constant, or the result of an earlier operation. What is selected is then
 # cleaned: unused results are dropped, results that only move into a row of state are computed there at once,
-# and a row that is overwritten while its old value is still needed is copied first. `interpreter.py` binds the cleaned
+# and a row that is overwritten while its old value is still needed is copied first. `Interpreter` binds the cleaned
 # operations to buffers.
 
 

@@ -15,7 +15,7 @@ SHARED = ("pixelflow.simd", COMMANDS)
 ONE_MACHINE = ("cli/view.py",)
 """An example of a command line names a machine."""
 ANY_MACHINE = ("cli/animate.py", "cli/compare.py", "cli/render.py", "cli/scene_options.py")
-"""Commands that no machine has to itself, the one of this house neither."""
+"""Commands for every machine, which may name none of them, PixelFlow included."""
 PARTS = {*OF_A_MACHINE, "nodes", "core", "cores", "tile", "tiles"} - {"pixelflow"}
 WRITTEN = {tokenize.NAME, tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 FIGURE = re.compile(r"[,_]|[eEfFgGn%]$|(?<!\d)\.\d|\d*d$|^\+")

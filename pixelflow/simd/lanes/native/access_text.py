@@ -151,7 +151,7 @@ class Tracking(Arithmetic):
 # Lowering of accesses to a memory of bytes: bounds, whose words they are, what is read and written, lines touched.
 #
 # An address is one for the group, runs on from lane to lane, or is any in each lane. Each access looks at the bounds
-# first, and where groups share a memory, whose the words are (`tracking.py`).
+# first, and where groups share a memory, whose the words are (`Tracking`).
 
 
 @dataclass(slots=True)

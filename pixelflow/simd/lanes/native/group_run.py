@@ -45,7 +45,7 @@ _TOUCHED, _WRITTEN = 0xFFFFFFFF, 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupNote:
-    """Notes of some groups: words of `accesses.py`, those of one group after the other."""
+    """Notes of some groups: words of `access_text.py`, those of one group after the other."""
 
     groups: NDArray[np.int64]
     words: NDArray[np.uint32]

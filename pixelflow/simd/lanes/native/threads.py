@@ -247,7 +247,7 @@ class WorkBox:
         return self._ticket.value >> 2 * _BITS
 
 
-# Threads that execute runs together, each taking tiles as long as there are some (`sharing.py`).
+# Threads that execute runs together, each taking tiles as long as there are some (the functions above).
 #
 # Tiles share nothing that is written, so the result does not depend on how many threads there are. A worker that has
 # nothing to do looks for the next run for a moment before it sleeps: waking it takes longer than many a run. The thread
