@@ -15,20 +15,22 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.account import left_out, line_wait
+from larrabee_bridge.pipeline.bins import BinRule, bin_triangles, quads_of
 from larrabee_bridge.pipeline.schedule import ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig, TileTextureUnit
 from larrabee_bridge.pipeline.tile_memory import fibers_of
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
-from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkTables
+from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkRecord, WorkTables
 from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import assemble_vector
 from larrabee_bridge.vpu.ring import RingConfig, fewest_fibers, found_again, line_moves, ride_clocks, stall_share
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Texture, snap
 from pixelflow.simd.lanes.native.plain import works_natively
 from pixelflow.simd.lanes.words import ByteMemory
-from tests.larrabee_cores.rules_of_time import FIELDS, LAST, REAL, RULES, SCHEDULES, Frames, Rule
+from tests.larrabee_cores.rules_of_time import FIELDS, LAST, MAKE, REAL, RULES, SCHEDULES, USE, Frames, Rule
 from tests.sabotage.broken_rules import noticed, stands_once
 
 
@@ -82,6 +84,29 @@ def test_counts_of_a_core_are_those_by_hand(name: str) -> None:
     (rule,) = (each for each in RULES if each.name == name)
     assert rule.core() == COUNTS[name]
     assert COUNTS[name].memory_bytes == 64 * sum(each or 0 for each in (COUNTS[name].l2_misses, COUNTS[name].written))
+
+
+@pytest.mark.parametrize(("second", "cycles"), [(1, 34), (0, 19)])
+def test_programs_have_constants_of_their_own(second: int, cycles: int) -> None:
+    """They begin in the slice: load @0, sum @16, load @17, sum @33; or @18, where the program is the same."""
+    record = WorkRecord(CoreConfig(caches=True))
+    one = np.zeros(1, np.int64)
+    for order, which in enumerate((0, second)):
+        program = assemble_vector(f"range x[16]\ndata x: float {which}.0\nvloadps v1, [x]\n{LAST}\n")
+        unit, notes = VectorUnit(program), list[RunNote]()
+        unit.run(notes.append, lines=True)
+        number = record.program(program)
+        record.add(number, notes[0], one, one, one + order, record.ranges(number, np.zeros((1, 0, at.RANGE), np.int64)))
+        record.words(notes[0])
+    assert record.count(native=False)[0].cycles == cycles
+
+
+def test_cycles_of_parts() -> None:
+    """The first issues @0, the second waits up to @4."""
+    program = assemble_vector(f"{MAKE}\n{USE}\n")
+    unit, core = VectorUnit(program), Core(program, 1, parts=[0, 1, 1])
+    unit.run(core)
+    assert core.by_part.tolist() == [[1, 4]]
 
 
 def asked(config: TextureConfig, blocks: list[int], side: int = 128) -> np.ndarray:
@@ -178,6 +203,22 @@ def far_apart(**values: np.ndarray) -> ScreenTriangles:
     return snap(points, np.zeros((90, 3)), np.zeros((90, 3, 3), np.uint8), **values)
 
 
+def binned(rule: BinRule) -> tuple[list[int], list[int]]:
+    """Return where the lists of four tiles of 64 begin, and their triangles: small ones, and half of the screen."""
+    points = [[(1, 1), (9, 1), (1, 9)], [(60, 1), (70, 1), (60, 9)], [(60, 60), (75, 60), (60, 75)],
+              [(1, 1), (100, 1), (1, 100)]]  # fmt: skip
+    triangles = snap(np.array(points), np.zeros((4, 3)), np.zeros((4, 3, 3), np.uint8))
+    bins = bin_triangles(triangles, 128, 128, 64, rule)
+    return bins.starts.tolist(), bins.triangles.tolist()
+
+
+def quads(right: float) -> list[list[int]]:
+    """Return tile, left, top and mask of the quads of half of a square."""
+    points = np.array([[(right, 0), (right + 7.5, 0), (right, 7.5)]])
+    found = quads_of(snap(points, np.zeros((1, 3)), np.zeros((1, 3, 3), np.uint8)), 128, 128)
+    return np.stack([found.tile, found.x, found.y, found.masks[:, 0]], axis=1).tolist()
+
+
 BARE, TEXELS, SHARES = far_apart(), {"coordinates": np.zeros((90, 3, 2))}, {"nearness": np.ones((90, 3))}
 LISTS, CORNERS = "lists of tiles, cleared", "corners' values side by side"
 VERTICES, WRITTEN = "light, texture coordinates, 1 / w", "lines written back"
@@ -210,6 +251,12 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # 32768 / 2 of the cache for three threads with quads of 1024 bytes; of 64 there may be 64.
     "fibers that fit the cache": (lambda: fibers_of(Fibers(), 10, 1024), 5),
     "most fibers": (lambda: fibers_of(Fibers(latency=5000), 10, 64), 64),
+    # One tile, two, four, and three: the fourth one is beyond the long side.
+    "bins of what is covered": (lambda: binned(BinRule.COVERED), ([0, 4, 7, 9, 10], [0, 1, 2, 3, 1, 2, 3, 2, 3, 2])),
+    "bins of boxes": (lambda: binned(BinRule.BOX), ([0, 4, 7, 9, 11], [0, 1, 2, 3, 1, 2, 3, 2, 3, 2, 3])),
+    # Pixel i across and j down is covered up to i + j = 6: a quad, and 3, 2 and 1 pixels in the rows of two more.
+    "quads": (lambda: quads(0), [[0, 0, 0, 0xFFFF], [0, 4, 0, 0x137], [0, 0, 4, 0x137]]),
+    "quads of two tiles": (lambda: quads(60), [[0, 60, 0, 0xFFFF], [0, 60, 4, 0x137], [1, 64, 0, 0x137]]),
     "wait for a line": (lambda: line_wait(CoreConfig(caches=True)), 15 + 2 * 5 + 300 + 2),
     "without caches": (lambda: line_wait(CoreConfig()), 0),
     # Of four threads 8 bytes a tile, a line each; one after the other, three PrimSets on two cores in two rounds.
@@ -235,6 +282,7 @@ def test_formulas_give_what_they_give_by_hand(name: str) -> None:
 
 
 ROTATION, IMAGE = "larrabee_bridge/vpu/rotation.py", "larrabee_bridge/vpu/core_image.py"
+FRAMES = "larrabee_bridge/pipeline/schedule.py"
 SABOTAGES = {
     "a thread goes on as long as it can": (ROTATION, "        turn = place + 1\n", "        turn = place\n"),
     "an instruction pairs after a branch": (ROTATION, "if m[last + I_FLAGS] & BRANCH or not", "if not"),
@@ -274,6 +322,10 @@ SABOTAGES = {
     "a queue has room for every quad": (ROTATION, ">= m[CAPACITY]:", ">= 1 << 40:"),
     "a work thread takes quads that were not dealt": (ROTATION, "<= m[m[TAKEN] + worker]:", "< 0:"),
     "an answer leaves the old line in the L1 cache": (ROTATION, "            m[near] = -1\n", "            pass\n"),
+    "room in a queue is seen when a thread issues": (ROTATION, "            soon = cycle + 1\n", ""),
+    "what begins in a shared memory is fast": (FRAMES, "ceil((lock + cycles) / self.speed)", "(lock + cycles)"),
+    "lists are not first": (FRAMES, "            0\n            if kind in", "            1\n            if kind in"),
+    "the lock asks for no bytes": (FRAMES, "rate = count / (lock + cycles)", "rate = count / cycles"),
     "a phase does not wait for the one before": (ROTATION, "if m[stretch + S_PHASE] > m[PHASE]:", "if 0:"),
     "a switch of fibers is free": (ROTATION, "        m[t + T_FREE] += m[SWITCH]\n", "        pass\n"),
     "the ring is crossed once": (IMAGE, "config.memory_cycles + 2 * config.ring_cycles",
