@@ -155,6 +155,11 @@ RULES = {
         {"igc.memory_words=24": 1 + 3 * 11},
         given="igc.supply=3200 igc.memory_words=12",
     ),
+    "also where all of it was there": Rule(
+        f"LD R, #1\nLD R, #1\nCALL f\nCALL g\nCALL f\nHALT\n{ROUTINES}", 1 + 2 + 11 + 2 * (1 + 11),
+        "nineteen words up to the end of f come before its first cycle, in 3", {"igc.memory_words=24": 1 + 2 + 3 * 11},
+        given="igc.supply=3200 igc.memory_words=12",
+    ),
     "a path of words for both": Rule(
         "LD R, #1\nLD S, #2\nLD M, #3\nHALT\nstream tigc\nTAS_SetOrder 0\nTAS_SetOrder 0\nTAS_SetOrder 0", 8, "2 each",
         {"igc.shared_supply=true": 16}, given="igc.supply=200",  # they take turns
