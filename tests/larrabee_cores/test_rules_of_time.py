@@ -28,6 +28,7 @@ from larrabee_bridge.vpu.program import assemble_vector
 from larrabee_bridge.vpu.ring import RingConfig, fewest_fibers, found_again, line_moves, ride_clocks, stall_share
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Texture, snap
+from pixelflow.simd.drawing.triangles import TEXEL
 from pixelflow.simd.lanes.native.plain import works_natively
 from pixelflow.simd.lanes.words import ByteMemory
 from tests.larrabee_cores.rules_of_time import FIELDS, LAST, MAKE, REAL, RULES, SCHEDULES, USE, Frames, Rule
@@ -219,6 +220,19 @@ def quads(right: float) -> list[list[int]]:
     return np.stack([found.tile, found.x, found.y, found.masks[:, 0]], axis=1).tolist()
 
 
+def texels(left: int, top: int, scale: float = 1, *, last: int = 4, side: int = 64) -> list[int]:
+    """Ask for texels of a quad, pixels before ``last`` only; return cycles of the unit and lines from memory.
+
+    With a ``scale`` other than 1 the texture has levels.
+    """
+    texture = Texture(np.zeros((side, side, 4), np.uint8), mipmaps=scale != 1)
+    row, column = np.divmod(np.arange(16), 4)
+    u, v = ((scale * (each + 0.5) * TEXEL).astype(np.uint32)[None] for each in (column + left, row + top))
+    one = np.zeros(1, np.int64)
+    work = TileTextureUnit(1).answer(texture, one, one, ((column < last) & (row < last))[None], u, v)[1]
+    return work[:, 0].tolist()
+
+
 BARE, TEXELS, SHARES = far_apart(), {"coordinates": np.zeros((90, 3, 2))}, {"nearness": np.ones((90, 3))}
 LISTS, CORNERS = "lists of tiles, cleared", "corners' values side by side"
 VERTICES, WRITTEN = "light, texture coordinates, 1 / w", "lines written back"
@@ -251,6 +265,17 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # 32768 / 2 of the cache for three threads with quads of 1024 bytes; of 64 there may be 64.
     "fibers that fit the cache": (lambda: fibers_of(Fibers(), 10, 1024), 5),
     "most fibers": (lambda: fibers_of(Fibers(latency=5000), 10, 64), 64),
+    # Four pixels a cycle; a block and its neighbours to the right, below, and both.
+    "texels of a block": (lambda: texels(8, 4), [4, 4]),
+    "texels of nine pixels": (lambda: texels(8, 4, last=3), [3, 1]),
+    "texels of four blocks": (lambda: texels(10, 6), [4, 4]),
+    "texels at the border": (lambda: texels(60, 0), [4, 4]),
+    "texels of a texture of one line": (lambda: texels(0, 0, side=4), [4, 1]),
+    # Twice as far apart: those of the level of 32, at its 0 to 3 and 4, four lines; a thousand times: of one texel.
+    "texels of another level": (lambda: texels(0, 0, 2), [4, 4]),
+    "texels of the last level": (lambda: texels(0, 0, 1000), [4, 1]),
+    # 2.8 is between the levels of 32 and 16: 0 to 5, and from the last one, 15, over the border to 2: four lines each.
+    "texels between two levels": (lambda: texels(0, 0, 2.8), [8, 8]),
     # One tile, two, four, and three: the fourth one is beyond the long side.
     "bins of what is covered": (lambda: binned(BinRule.COVERED), ([0, 4, 7, 9, 10], [0, 1, 2, 3, 1, 2, 3, 2, 3, 2])),
     "bins of boxes": (lambda: binned(BinRule.BOX), ([0, 4, 7, 9, 11], [0, 1, 2, 3, 1, 2, 3, 2, 3, 2, 3])),
