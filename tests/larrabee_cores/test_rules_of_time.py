@@ -205,11 +205,11 @@ def far_apart(**values: np.ndarray) -> ScreenTriangles:
 
 
 def binned(rule: BinRule) -> tuple[list[int], list[int]]:
-    """Return where the lists of four tiles of 64 begin, and their triangles: small ones, and half of the screen."""
+    """Return where the lists of nine tiles of 64 begin, and their triangles: small ones, large ones, one off it."""
     points = [[(1, 1), (9, 1), (1, 9)], [(60, 1), (70, 1), (60, 9)], [(60, 60), (75, 60), (60, 75)],
-              [(1, 1), (100, 1), (1, 100)]]  # fmt: skip
-    triangles = snap(np.array(points), np.zeros((4, 3)), np.zeros((4, 3, 3), np.uint8))
-    bins = bin_triangles(triangles, 128, 128, 64, rule)
+              [(1, 1), (100, 1), (1, 100)], [(70, 70), (80, 70), (70, 80)], [(100, 1), (200, 1), (100, 9)]]  # fmt: skip
+    triangles = snap(np.array(points), np.zeros((6, 3)), np.zeros((6, 3, 3), np.uint8))
+    bins = bin_triangles(triangles, 129, 129, 64, rule)
     return bins.starts.tolist(), bins.triangles.tolist()
 
 
@@ -276,9 +276,15 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     "texels of the last level": (lambda: texels(0, 0, 1000), [4, 1]),
     # 2.8 is between the levels of 32 and 16: 0 to 5, and from the last one, 15, over the border to 2: four lines each.
     "texels between two levels": (lambda: texels(0, 0, 2.8), [8, 8]),
-    # One tile, two, four, and three: the fourth one is beyond the long side.
-    "bins of what is covered": (lambda: binned(BinRule.COVERED), ([0, 4, 7, 9, 10], [0, 1, 2, 3, 1, 2, 3, 2, 3, 2])),
-    "bins of boxes": (lambda: binned(BinRule.BOX), ([0, 4, 7, 9, 11], [0, 1, 2, 3, 1, 2, 3, 2, 3, 2, 3])),
+    # One tile, two, four, three (the fourth is beyond its long side), one, and two up to the border.
+    "bins of what is covered": (
+        lambda: binned(BinRule.COVERED),
+        ([0, 4, 8, 9, 11, *[13] * 5], [0, 1, 2, 3, 1, 2, 3, 5, 5, 2, 3, 2, 4]),
+    ),
+    "bins of boxes": (
+        lambda: binned(BinRule.BOX),
+        ([0, 4, 8, 9, 11, *[14] * 5], [0, 1, 2, 3, 1, 2, 3, 5, 5, 2, 3, 2, 3, 4]),
+    ),
     # Pixel i across and j down is covered up to i + j = 6: a quad, and 3, 2 and 1 pixels in the rows of two more.
     "quads": (lambda: quads(0), [[0, 0, 0, 0xFFFF], [0, 4, 0, 0x137], [0, 0, 4, 0x137]]),
     "quads of two tiles": (lambda: quads(60), [[0, 60, 0, 0xFFFF], [0, 60, 4, 0x137], [1, 64, 0, 0x137]]),
