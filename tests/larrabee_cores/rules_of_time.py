@@ -295,6 +295,8 @@ RULES = (
     Rule("a thread issues in consecutive cycles", APART, 4, "@0 to @3", {"back_to_back": False}, 8),
     Rule("each line of a gather holds the pipes for a cycle", GATHER, 16, "sixteen lines", {"gather_line_cycles": 2},
          32),
+    Rule("but not of another access", f"vstored [60], v12; {LAST}", 3, "two lines: @2",
+         {"source": f"{GATHER}; {LAST}"}, 33, {"gather_line_cycles": 2}),
     # Branches.
     Rule("a wrong prediction costs 4 cycles", TAKEN, 8, "@0, @1, jz @2 taken for the first time, @2 + 1 + 4 = @7",
          {"mispredicted_cycles": 0}, 4),

@@ -102,12 +102,13 @@ def test_programs_have_constants_of_their_own(second: int, cycles: int) -> None:
     assert record.count(native=False)[0].cycles == cycles
 
 
-def test_cycles_of_parts() -> None:
-    """The first issues @0, the second waits up to @4."""
+def test_cycles_of_parts_and_waits() -> None:
+    """The first issues @0, the second waits for three cycles and issues @4, halt with it."""
     program = assemble_vector(f"{MAKE}\n{USE}\n")
     unit, core = VectorUnit(program), Core(program, 1, parts=[0, 1, 1])
     unit.run(core)
     assert core.by_part.tolist() == [[1, 4]]
+    assert (core.waited.tolist(), core.issuing.tolist(), core.paired.tolist()) == ([3], [2], [1])
 
 
 def asked(config: TextureConfig, blocks: list[int], side: int = 128) -> np.ndarray:
@@ -181,9 +182,9 @@ def rides(source: int, to: int, agents: int = 8, clocks: int = 2, **values: int)
 
 
 def moves(capacity: int) -> tuple[list[bool], int]:
-    """Use lines 1, 2, 1, 3, 2, 1, of which the first 1 and the second 2 are stored to."""
-    lines = np.array([1, 2, 1, 3, 2, 1])
-    return found_again(lines, capacity).tolist(), line_moves(lines, np.array([1, 0, 0, 0, 1, 0], bool), capacity)[1]
+    """Use lines 1, 2, 1, 3, 2, 1, 1, of which the first 1 and the second 2 are stored to."""
+    lines, stores = np.array([1, 2, 1, 3, 2, 1, 1]), np.array([1, 0, 0, 0, 1, 0, 0], bool)
+    return found_again(lines, capacity).tolist(), line_moves(lines, stores, capacity)[1]
 
 
 def left(what: str, parts: int, triangles: ScreenTriangles, **values: object) -> int | None:
@@ -251,10 +252,10 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # 0 to 1 of 2, up or down alike, by an odd sender down: 4 is even, so 5; link 6; stop 4 to 3, down: 7.
     "ride to a short ring": (lambda: rides(15, 19, 20, 1), [7]),
     # 3 puts out 2; 2 puts out 1, which is written; 1 puts out 3; 2 is written at the end.
-    "two lines of three": (lambda: moves(2), ([False, False, True, False, False, False], 2)),
-    "room for all": (lambda: moves(3), ([False, False, True, False, True, True], 2)),
-    "one line": (lambda: moves(1), ([False] * 6, 2)),
-    "no line": (lambda: moves(0), ([False] * 6, 2)),
+    "two lines of three": (lambda: moves(2), ([False, False, True, False, False, False, True], 2)),
+    "room for all": (lambda: moves(3), ([False, False, True, False, True, True, True], 2)),
+    "one line": (lambda: moves(1), ([*[False] * 6, True], 2)),
+    "no line": (lambda: moves(0), ([False] * 7, 2)),
     # A turn of 20 and a latency of 100: the two others fill 40; with a switch of 5, 2 x 25 of 95.
     "share of waiting": (lambda: stall_share(3, 20, 100), 60 / 120),
     "with a switch": (lambda: stall_share(3, 20, 100, 5), 45 / 120),
