@@ -582,3 +582,9 @@ def test_cycles_in_use() -> None:
     )
     assert run.tasic_cycles == (44 + 40 * 11,)
     assert run.gni_cycles == {"from_gni0": 40 * 4}
+
+
+def test_cycles_of_routines() -> None:
+    """START and ten loads each; the first call begins in cycle 1."""
+    run = Node(load_config(None, [], "tiny"), "rows").run(assemble(f"LD R, #1\nCALL f\nCALL f\nHALT\n{ROUTINES}\n"))
+    assert run.routine_cycles == {"f": (2, 2 * 11)}
