@@ -207,8 +207,8 @@ def far_apart(**values: np.ndarray) -> ScreenTriangles:
 
 def binned(rule: BinRule) -> tuple[list[int], list[int]]:
     """Return where the lists of nine tiles of 64 begin, and their triangles: small ones, large ones, one off it."""
-    points = [[(1, 1), (9, 1), (1, 9)], [(60, 1), (70, 1), (60, 9)], [(60, 60), (75, 60), (60, 75)],
-              [(1, 1), (100, 1), (1, 100)], [(70, 70), (80, 70), (70, 80)], [(100, 1), (200, 1), (100, 9)]]  # fmt: skip
+    points = [[(1, 1), (9, 1), (1, 9)], [(60, 1), (70, 1), (60, 9)], [(60, 60), (75, 60), (60, 75)]]
+    points += [[(1, 1), (100, 1), (1, 100)], [(70, 70), (80, 70), (70, 80)], [(100, 1), (200, 1), (100, 200)]]
     triangles = snap(np.array(points), np.zeros((6, 3)), np.zeros((6, 3, 3), np.uint8))
     bins = bin_triangles(triangles, 129, 129, 64, rule)
     return bins.starts.tolist(), bins.triangles.tolist()
@@ -277,14 +277,14 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     "texels of the last level": (lambda: texels(0, 0, 1000), [4, 1]),
     # 2.8 is between the levels of 32 and 16: 0 to 5, and from the last one, 15, over the border to 2: four lines each.
     "texels between two levels": (lambda: texels(0, 0, 2.8), [8, 8]),
-    # One tile, two, four, three (the fourth is beyond its long side), one, and two up to the border.
+    # One tile, two, four, three (the fourth is beyond its long side), one, and six up to both borders.
     "bins of what is covered": (
         lambda: binned(BinRule.COVERED),
-        ([0, 4, 8, 9, 11, *[13] * 5], [0, 1, 2, 3, 1, 2, 3, 5, 5, 2, 3, 2, 4]),
+        ([0, 4, 8, 9, 11, 14, 15, 15, 16, 17], [0, 1, 2, 3, 1, 2, 3, 5, 5, 2, 3, 2, 4, 5, 5, 5, 5]),
     ),
     "bins of boxes": (
         lambda: binned(BinRule.BOX),
-        ([0, 4, 8, 9, 11, *[14] * 5], [0, 1, 2, 3, 1, 2, 3, 5, 5, 2, 3, 2, 3, 4]),
+        ([0, 4, 8, 9, 11, 15, 16, 16, 17, 18], [0, 1, 2, 3, 1, 2, 3, 5, 5, 2, 3, 2, 3, 4, 5, 5, 5, 5]),
     ),
     # Pixel i across and j down is covered up to i + j = 6: a quad, and 3, 2 and 1 pixels in the rows of two more.
     "quads": (lambda: quads(0), [[0, 0, 0, 0xFFFF], [0, 4, 0, 0x137], [0, 0, 4, 0x137]]),
