@@ -295,6 +295,8 @@ RULES = (
     Rule("a thread issues in consecutive cycles", APART, 4, "@0 to @3", {"back_to_back": False}, 8),
     Rule("each line of a gather holds the pipes for a cycle", GATHER, 16, "sixteen lines", {"gather_line_cycles": 2},
          32),
+    Rule("but not of another access", f"vstored [60], v12; {LAST}", 3, "two lines: @2",
+         {"source": f"{GATHER}; {LAST}"}, 33, {"gather_line_cycles": 2}),
     # Branches.
     Rule("a wrong prediction costs 4 cycles", TAKEN, 8, "@0, @1, jz @2 taken for the first time, @2 + 1 + 4 = @7",
          {"mispredicted_cycles": 0}, 4),
@@ -323,6 +325,8 @@ RULES = (
     Rule("threads fill each other's latencies", CHAIN, 32, "four chains of eight: a cycle each", {"threads": 1}, 29,
          threads=4),
     Rule("the pipes that an access holds are the core's", GATHER, 32, "2 x 16", {"threads": 1}, 16, threads=2),
+    Rule("for a cycle where no lane is enabled", f"vgatherd v1{{k1}}, v9, [0]; {LAST}", 4, "@0 and @1, @2 and @3",
+         {"threads": 1}, 2, threads=2),
     Rule("so are those that the second of a pair holds", f"{LAST}; vstored [60], v12; {MORE}; {LAST}", 16,
          "four pairs of 2 cycles, for two lines; eight instructions",
          {"source": f"{LAST}; vstored [0], v12; {MORE}; {LAST}"},

@@ -15,20 +15,23 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.account import left_out, line_wait
+from larrabee_bridge.pipeline.bins import BinRule, bin_triangles, quads_of
 from larrabee_bridge.pipeline.schedule import ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig, TileTextureUnit
 from larrabee_bridge.pipeline.tile_memory import fibers_of
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
-from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkTables
+from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkRecord, WorkTables
 from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import assemble_vector
 from larrabee_bridge.vpu.ring import RingConfig, fewest_fibers, found_again, line_moves, ride_clocks, stall_share
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Texture, snap
+from pixelflow.simd.drawing.triangles import TEXEL
 from pixelflow.simd.lanes.native.plain import works_natively
 from pixelflow.simd.lanes.words import ByteMemory
-from tests.larrabee_cores.rules_of_time import FIELDS, LAST, REAL, RULES, SCHEDULES, Frames, Rule
+from tests.larrabee_cores.rules_of_time import FIELDS, LAST, MAKE, REAL, RULES, SCHEDULES, USE, Frames, Rule
 from tests.sabotage.broken_rules import noticed, stands_once
 
 
@@ -82,6 +85,30 @@ def test_counts_of_a_core_are_those_by_hand(name: str) -> None:
     (rule,) = (each for each in RULES if each.name == name)
     assert rule.core() == COUNTS[name]
     assert COUNTS[name].memory_bytes == 64 * sum(each or 0 for each in (COUNTS[name].l2_misses, COUNTS[name].written))
+
+
+@pytest.mark.parametrize(("second", "cycles"), [(1, 34), (0, 19)])
+def test_programs_have_constants_of_their_own(second: int, cycles: int) -> None:
+    """They begin in the slice: load @0, sum @16, load @17, sum @33; or @18, where the program is the same."""
+    record = WorkRecord(CoreConfig(caches=True))
+    one = np.zeros(1, np.int64)
+    for order, which in enumerate((0, second)):
+        program = assemble_vector(f"range x[16]\ndata x: float {which}.0\nvloadps v1, [x]\n{LAST}\n")
+        unit, notes = VectorUnit(program), list[RunNote]()
+        unit.run(notes.append, lines=True)
+        number = record.program(program)
+        record.add(number, notes[0], one, one, one + order, record.ranges(number, np.zeros((1, 0, at.RANGE), np.int64)))
+        record.words(notes[0])
+    assert record.count(native=False)[0].cycles == cycles
+
+
+def test_cycles_of_parts_and_waits() -> None:
+    """The first issues @0, the second waits for three cycles and issues @4, halt with it."""
+    program = assemble_vector(f"{MAKE}\n{USE}\n")
+    unit, core = VectorUnit(program), Core(program, 1, parts=[0, 1, 1])
+    unit.run(core)
+    assert core.by_part.tolist() == [[1, 4]]
+    assert (core.waited.tolist(), core.issuing.tolist(), core.paired.tolist()) == ([3], [2], [1])
 
 
 def asked(config: TextureConfig, blocks: list[int], side: int = 128) -> np.ndarray:
@@ -155,9 +182,9 @@ def rides(source: int, to: int, agents: int = 8, clocks: int = 2, **values: int)
 
 
 def moves(capacity: int) -> tuple[list[bool], int]:
-    """Use lines 1, 2, 1, 3, 2, 1, of which the first 1 and the second 2 are stored to."""
-    lines = np.array([1, 2, 1, 3, 2, 1])
-    return found_again(lines, capacity).tolist(), line_moves(lines, np.array([1, 0, 0, 0, 1, 0], bool), capacity)[1]
+    """Use lines 1, 2, 1, 3, 2, 1, 1, of which the first 1 and the second 2 are stored to."""
+    lines, stores = np.array([1, 2, 1, 3, 2, 1, 1]), np.array([1, 0, 0, 0, 1, 0, 0], bool)
+    return found_again(lines, capacity).tolist(), line_moves(lines, stores, capacity)[1]
 
 
 def left(what: str, parts: int, triangles: ScreenTriangles, **values: object) -> int | None:
@@ -178,6 +205,35 @@ def far_apart(**values: np.ndarray) -> ScreenTriangles:
     return snap(points, np.zeros((90, 3)), np.zeros((90, 3, 3), np.uint8), **values)
 
 
+def binned(rule: BinRule) -> tuple[list[int], list[int]]:
+    """Return where the lists of nine tiles of 64 begin, and their triangles: small ones, large ones, one off it."""
+    points = [[(1, 1), (9, 1), (1, 9)], [(60, 1), (70, 1), (60, 9)], [(60, 60), (75, 60), (60, 75)]]
+    points += [[(1, 1), (100, 1), (1, 100)], [(70, 70), (80, 70), (70, 80)], [(100, 1), (200, 1), (100, 200)]]
+    triangles = snap(np.array(points), np.zeros((6, 3)), np.zeros((6, 3, 3), np.uint8))
+    bins = bin_triangles(triangles, 129, 129, 64, rule)
+    return bins.starts.tolist(), bins.triangles.tolist()
+
+
+def quads(right: float) -> list[list[int]]:
+    """Return tile, left, top and mask of the quads of half of a square."""
+    points = np.array([[(right, 0), (right + 7.5, 0), (right, 7.5)]])
+    found = quads_of(snap(points, np.zeros((1, 3)), np.zeros((1, 3, 3), np.uint8)), 128, 128)
+    return np.stack([found.tile, found.x, found.y, found.masks[:, 0]], axis=1).tolist()
+
+
+def texels(left: int, top: int, scale: float = 1, *, last: int = 4, side: int = 64) -> list[int]:
+    """Ask for texels of a quad, pixels before ``last`` only; return cycles of the unit and lines from memory.
+
+    With a ``scale`` other than 1 the texture has levels.
+    """
+    texture = Texture(np.zeros((side, side, 4), np.uint8), mipmaps=scale != 1)
+    row, column = np.divmod(np.arange(16), 4)
+    u, v = ((scale * (each + 0.5) * TEXEL).astype(np.uint32)[None] for each in (column + left, row + top))
+    one = np.zeros(1, np.int64)
+    work = TileTextureUnit(1).answer(texture, one, one, ((column < last) & (row < last))[None], u, v)[1]
+    return work[:, 0].tolist()
+
+
 BARE, TEXELS, SHARES = far_apart(), {"coordinates": np.zeros((90, 3, 2))}, {"nearness": np.ones((90, 3))}
 LISTS, CORNERS = "lists of tiles, cleared", "corners' values side by side"
 VERTICES, WRITTEN = "light, texture coordinates, 1 / w", "lines written back"
@@ -196,10 +252,10 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # 0 to 1 of 2, up or down alike, by an odd sender down: 4 is even, so 5; link 6; stop 4 to 3, down: 7.
     "ride to a short ring": (lambda: rides(15, 19, 20, 1), [7]),
     # 3 puts out 2; 2 puts out 1, which is written; 1 puts out 3; 2 is written at the end.
-    "two lines of three": (lambda: moves(2), ([False, False, True, False, False, False], 2)),
-    "room for all": (lambda: moves(3), ([False, False, True, False, True, True], 2)),
-    "one line": (lambda: moves(1), ([False] * 6, 2)),
-    "no line": (lambda: moves(0), ([False] * 6, 2)),
+    "two lines of three": (lambda: moves(2), ([False, False, True, False, False, False, True], 2)),
+    "room for all": (lambda: moves(3), ([False, False, True, False, True, True, True], 2)),
+    "one line": (lambda: moves(1), ([*[False] * 6, True], 2)),
+    "no line": (lambda: moves(0), ([False] * 7, 2)),
     # A turn of 20 and a latency of 100: the two others fill 40; with a switch of 5, 2 x 25 of 95.
     "share of waiting": (lambda: stall_share(3, 20, 100), 60 / 120),
     "with a switch": (lambda: stall_share(3, 20, 100, 5), 45 / 120),
@@ -210,6 +266,29 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # 32768 / 2 of the cache for three threads with quads of 1024 bytes; of 64 there may be 64.
     "fibers that fit the cache": (lambda: fibers_of(Fibers(), 10, 1024), 5),
     "most fibers": (lambda: fibers_of(Fibers(latency=5000), 10, 64), 64),
+    # Four pixels a cycle; a block and its neighbours to the right, below, and both.
+    "texels of a block": (lambda: texels(8, 4), [4, 4]),
+    "texels of nine pixels": (lambda: texels(8, 4, last=3), [3, 1]),
+    "texels of four blocks": (lambda: texels(10, 6), [4, 4]),
+    "texels at the border": (lambda: texels(60, 0), [4, 4]),
+    "texels of a texture of one line": (lambda: texels(0, 0, side=4), [4, 1]),
+    # Twice as far apart: those of the level of 32, at its 0 to 3 and 4, four lines; a thousand times: of one texel.
+    "texels of another level": (lambda: texels(0, 0, 2), [4, 4]),
+    "texels of the last level": (lambda: texels(0, 0, 1000), [4, 1]),
+    # 2.8 is between the levels of 32 and 16: 0 to 5, and from the last one, 15, over the border to 2: four lines each.
+    "texels between two levels": (lambda: texels(0, 0, 2.8), [8, 8]),
+    # One tile, two, four, three (the fourth is beyond its long side), one, and six up to both borders.
+    "bins of what is covered": (
+        lambda: binned(BinRule.COVERED),
+        ([0, 4, 8, 9, 11, 14, 15, 15, 16, 17], [0, 1, 2, 3, 1, 2, 3, 5, 5, 2, 3, 2, 4, 5, 5, 5, 5]),
+    ),
+    "bins of boxes": (
+        lambda: binned(BinRule.BOX),
+        ([0, 4, 8, 9, 11, 15, 16, 16, 17, 18], [0, 1, 2, 3, 1, 2, 3, 5, 5, 2, 3, 2, 3, 4, 5, 5, 5, 5]),
+    ),
+    # Pixel i across and j down is covered up to i + j = 6: a quad, and 3, 2 and 1 pixels in the rows of two more.
+    "quads": (lambda: quads(0), [[0, 0, 0, 0xFFFF], [0, 4, 0, 0x137], [0, 0, 4, 0x137]]),
+    "quads of two tiles": (lambda: quads(60), [[0, 60, 0, 0xFFFF], [0, 60, 4, 0x137], [1, 64, 0, 0x137]]),
     "wait for a line": (lambda: line_wait(CoreConfig(caches=True)), 15 + 2 * 5 + 300 + 2),
     "without caches": (lambda: line_wait(CoreConfig()), 0),
     # Of four threads 8 bytes a tile, a line each; one after the other, three PrimSets on two cores in two rounds.
@@ -235,6 +314,7 @@ def test_formulas_give_what_they_give_by_hand(name: str) -> None:
 
 
 ROTATION, IMAGE = "larrabee_bridge/vpu/rotation.py", "larrabee_bridge/vpu/core_image.py"
+FRAMES = "larrabee_bridge/pipeline/schedule.py"
 SABOTAGES = {
     "a thread goes on as long as it can": (ROTATION, "        turn = place + 1\n", "        turn = place\n"),
     "an instruction pairs after a branch": (ROTATION, "if m[last + I_FLAGS] & BRANCH or not", "if not"),
@@ -274,6 +354,10 @@ SABOTAGES = {
     "a queue has room for every quad": (ROTATION, ">= m[CAPACITY]:", ">= 1 << 40:"),
     "a work thread takes quads that were not dealt": (ROTATION, "<= m[m[TAKEN] + worker]:", "< 0:"),
     "an answer leaves the old line in the L1 cache": (ROTATION, "            m[near] = -1\n", "            pass\n"),
+    "room in a queue is seen when a thread issues": (ROTATION, "            soon = cycle + 1\n", ""),
+    "what begins in a shared memory is fast": (FRAMES, "ceil((lock + cycles) / self.speed)", "(lock + cycles)"),
+    "lists are not first": (FRAMES, "            0\n            if kind in", "            1\n            if kind in"),
+    "the lock asks for no bytes": (FRAMES, "rate = count / (lock + cycles)", "rate = count / cycles"),
     "a phase does not wait for the one before": (ROTATION, "if m[stretch + S_PHASE] > m[PHASE]:", "if 0:"),
     "a switch of fibers is free": (ROTATION, "        m[t + T_FREE] += m[SWITCH]\n", "        pass\n"),
     "the ring is crossed once": (IMAGE, "config.memory_cycles + 2 * config.ring_cycles",

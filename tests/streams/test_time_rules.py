@@ -71,6 +71,9 @@ RULES = {
         "LOOP 5\nLD R, #1\nJMP past\nENDL\npast:\nLOOP 2\nLD S, #2\nENDL\nHALT", 3, "LD, and LD twice",
         {"igc.control_cycles=1": 3 + 6},  # LOOP, JMP, LOOP, ENDL twice, HALT
     ),
+    "a stage takes no cycle": Rule(
+        "LD R, #1\nMARK \"a\"\nLD S, #2\nMARK \"b\"\nLD M, #3", 3, "three LD", {"igc.supply=200": 2 * 4},
+    ),
     "a port after a store": Rule(
         "ST [0], R\nLD R, [1]\nLD S, [2]", 3, "a cycle each; the second begins directly after a store",
         {"extra.store_then_read=2": 3 + 2},
@@ -100,6 +103,10 @@ RULES = {
     "a cycle between frees the port": Rule(
         "ST [0], R\nLD S, #1\nLD R, [1]\nST [0], R\nST [1], R\nLD R, [2]", 6 + 1, "a cycle each; the last read waits",
         {"extra.store_then_read=3": 6 + 3}, given="extra.store_then_read=1",
+    ),
+    "a copy's last cycle frees the port": Rule(
+        "EMC_PixCopy [0], [64], 3, 4\nLD R, [1]", 17 + 1, "it drains", {"extra.copy_start=1": 19},
+        given="extra.store_then_read=3",
     ),
     "a wait frees the port": Rule(
         f"ST [0], R\nWAIT 0\nLD R, [1]\nHALT\n{TIGC}SIGNAL 0", 7, "ST 1; the signal in 5, wire 1, LD 1",
@@ -153,6 +160,11 @@ RULES = {
         f"CALL f\nCALL g\nCALL f\nHALT\n{ROUTINES}", 3 * (1 + 11),
         "8 words a cycle; a routine's first word comes 1 after the last use of the one that it evicts",
         {"igc.memory_words=24": 1 + 3 * 11},
+        given="igc.supply=3200 igc.memory_words=12",
+    ),
+    "also where all of it was there": Rule(
+        f"LD R, #1\nLD R, #1\nCALL f\nCALL g\nCALL f\nHALT\n{ROUTINES}", 1 + 2 + 11 + 2 * (1 + 11),
+        "nineteen words up to the end of f come before its first cycle, in 3", {"igc.memory_words=24": 1 + 2 + 3 * 11},
         given="igc.supply=3200 igc.memory_words=12",
     ),
     "a path of words for both": Rule(
@@ -298,6 +310,14 @@ RULES = {
     "the last base of a few": Rule(
         f"{ONE_PE}ENOT\n{WRITE}TAS_MemWrBase4 3", 4 + 6_416 - 32, "63 groups of four, one of three: a round less",
         {"tasic.port_bytes_per_cycle=4": 4 + 3 + 10 + 191 * 11 + 1},
+    ),
+    "write after bases of 8 bytes": Rule(
+        f"{WRITE}TAS_MemWrBase8 3", 3 + 69 + 15 + 36 * 68 + 73 * 64 + 1,
+        "36 groups of seven PEs in three rounds, one of four in two; fetch 1 and 68, a write of 15; 36 later bases",
+        {"tasic.port_bytes_per_cycle=4": 3 + 18 + 15 + 36 * 17 + 73 * 16 + 1},
+    ),
+    "write of one half": Rule(
+        f"{WRITE}TAS_MemWrHalf4 1", 8_208, "as a write of all", {"tasic.port_bytes_per_cycle=4": 3 + 9 + 256 * 11 + 1},
     ),
     "write of held data": Rule(
         f"{WRITE}TAS_MemWrBlock4 2\nTAS_MemWrHeld4 2", 8_208 + 1 + 256 * 11 + 1,
@@ -562,3 +582,9 @@ def test_cycles_in_use() -> None:
     )
     assert run.tasic_cycles == (44 + 40 * 11,)
     assert run.gni_cycles == {"from_gni0": 40 * 4}
+
+
+def test_cycles_of_routines() -> None:
+    """START and ten loads each; the first call begins in cycle 1."""
+    run = Node(load_config(None, [], "tiny"), "rows").run(assemble(f"LD R, #1\nCALL f\nCALL f\nHALT\n{ROUTINES}\n"))
+    assert run.routine_cycles == {"f": (2, 2 * 11)}
