@@ -23,6 +23,7 @@ from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import Boxes, netlist
 from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan, TrianglePlan, plan_frame
 from attila_bridge.time.rop_cache import COLOR_LEVELS, DEPTH_LEVELS, compressed_bytes
+from attila_bridge.time.simulation import AttilaRun
 from pixelflow.simd.boxes import Level
 from pixelflow.simd.configuration import Value
 from tests.attila.bench import Send, arrivals, frame_of, plan, program
@@ -641,6 +642,8 @@ def tagged(ways: int, sets: int, requests: int, steps: str) -> list[object]:
             found.append(" ".join([str(each.line), str(each.block), str(each.old), *filter(None, kinds)]))
         elif name in ("filled", "spilled"):
             found.append(tags.finish(taken[args[0]], name == "spilled"))
+        elif name == "queued":
+            found.append(len(tags.queue))
         elif name in ("dirty", "mask"):
             getattr(tags, name)[args[0]] = args[1]
         elif (one := getattr(tags, name)(*args)) is not None:
@@ -1427,6 +1430,42 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         reads=(ReadPlan({at: at for at in range(5)}, [((((block, 16),),),) for block in (0, 16, 0, 32, 0)]),),
         config=PAPER.with_values({"texture.ways": 2, "texture.line": 64}))[0]], [(32, 0), (111, 1024), (311, 2048)],
         "11 after each request; the fourth read takes the line of the second, the last finds its own"),
+    ("an uncompressed line moves in four pieces", lambda: [(asked(found), cycles(found, "alu_start")[4:]) for found in
+        [blended(0, 16, 32, 48, 64, 0, config=UNCOMPRESSED, answers=tuple((100 + 4 * at, 64) for at in range(4)))]],
+        [([*((at, True) for at in range(72, 76)), *((at, False) for at in range(77, 81)),
+        *((at, True) for at in range(93, 97))], [78, 131])],
+        "read from 55, compressed from 63, sent in 71 to 74, done in 75, when the fifth quad is read; asked for in 76 "
+        "to 79; the next line is read from 76, compressed from 84, sent in 92 to 95; all is there in 112, "
+        "decompressed, written from 120, the sixth quad read in 128"),
+    ("a line that is stored leaves a cycle for each piece", lambda: [(asked(found), cycles(found, "states"))
+        for found in (arrivals(lambda boxes: boxes.color[0], [*QUADS, (60, "command", ("swap", 0))], plan(),
+        config=UNCOMPRESSED.with_values({"memory.color_bus": width})) for width in (64, 16))],
+        [([(79 + at, True) for at in range(4)], [84]), ([(79 + 4 * at, True) for at in range(4)], [96])],
+        "read from 62, compressed from 70, sent from 78 on, one or four apart; noticed after the last one ends"),
+    ("vertices of a line are read from it together", lambda: [cycles({"": each}, "") for each in sent(LOADER,
+        "memory_request vertex0 vertex1 vertex2 vertex3", *((21 + at, "indices", (0, at, at, False, False))
+        for at in range(4)), _LINE)], [[24], [44], [45], [46], [47]],
+        "two are read and loaded in 42, two in 43; sent from 43 on"),
+    ("a frame takes the cycles of all phases, and the one in which it ends", lambda: [(each.cycles, each.drawing)
+        for each in [AttilaRun({"Ready": 1, "Draw": 2, "EndGeometry": 3, "EndFragment": 4, "Swap": 5}, 0, {})]],
+        [(16, 9)], "1 + 2 + 3 + 4 + 5, and 1; draws 2 + 3 + 4"),
+    ("entries of the output queue are used in a round", lambda: ([item[2] for _, item in sent(lambda boxes: boxes.fetch,
+        "indices", DRAW, *FREE, (13, "commit_free", (100, 100)), indices=list(range(66)))[0]][-3:],
+        len(sent(lambda boxes: boxes.commit, "vertices", DRAW, *stream("requests", [1] * 66, 12), *stream("indices",
+        [(0, at, at % 64, True, False, at % 48) for at in range(66)]), indices=list(range(66)))[0])),
+        ([63, 0, 1], 66), "of 64; repeated vertices leave at once"),
+    ("each triangle frees the vertices that no later one has", lambda: len(sent(ASSEMBLY, "request", *ASKED,
+        *stream("vertices", [0] * 8, 31), triangles=outcomes(*[4] * 8), indices=[0] * 30)[0]), 12,
+        "8 places, and one of each of four triangles that the Clipper asks for"),
+    ("set-up asks for no triangle after the last", lambda: len(sent(SETUP, "request", *ASKED, *FOUR,
+        triangles=outcomes(4, 4, 4))[0]), 12, "the end comes in 24, before the first has left"),
+    ("a batch ends with its last descent", lambda: sent(TRAVERSAL, "steps", *TRIANGLES[:1], *TRIANGLES[3:],
+        batches=(BatchPlan(1, 6, ((0, 2, 1),)),), steps_inside=_TILES.steps_inside)[0], [(26, (0, 2)), (31, (-1, 1))],
+        "descents in 24 to 29, the only scan tile found in the first; the end in 30"),
+    ("lines of maxima fill empty places first", lambda: cycles({"": sent(HZ, "quads", DRAW, (21, "steps", (0, 1), 64),
+        (60, "steps", (1, 1), 64), (100, "steps", (2, 1), 64), hierarchical=True, step_quads=[(0,), (16,), (32,)],
+        blocks=[0, 16, 0], steps_inside=[(15, 0, 0, 0, 1)] * 3, steps_covered=[4] * 3)[0]}, ""), [28, 67, 102],
+        "7 later where the buffer is read; the third finds its line, is tested in 100 and sent in 101"),
     ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, use 0, fetch 0, fetch 1, fetch 2"), [1, 3, 0],
         "ways 1 and 0 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
     ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],
@@ -1457,9 +1496,10 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "spilled 0, release 0, fetch 1 1 7, take")),
         ([0, 0, -1], [0, 0, "0 -1 0 spill masked", True, 0, "0 1 1 fill masked"]), "7 was written of the block before"),
     ("a flush stores valid lines as requests are free", lambda: tagged(2, 2, 2, "fetch 0, take, filled 0, fetch 1, "
-        "take, filled 1, fetch 2, take, filled 2, release 2, flush, take, take, flush, spilled 3, flush, fetch 1, "
-        "take, spilled 4, spilled 5, flush"), [0, "0 0 -1 fill", True, 2, "2 1 -1 fill", True, 1, "1 2 -1 fill", True,
-        False, "0 -1 0 spill", "1 -1 2 spill", False, True, False, -1, "2 -1 1 spill", True, True, True],
+        "take, filled 1, fetch 2, take, filled 2, release 2, flush, queued, take, take, flush, queued, spilled 3, "
+        "flush, fetch 1, take, spilled 4, spilled 5, flush"), [0, "0 0 -1 fill", True, 2, "2 1 -1 fill", True, 1,
+        "1 2 -1 fill", True, False, 2, "0 -1 0 spill", "1 -1 2 spill", False, 0, True, False, -1, "2 -1 1 spill", True,
+        True, True],
         "two of three, the third with the next free one, after which its block is not there; done with the last"),
     ("a line is asked for in pieces, the next when it is there", lambda: (filled(7, 8, answers={10: 0, 12: 1}, inputs=1,
         width=32, write=3), filled(7, 8, answers={10: 0, 12: 1}, inputs=1, width=32, write=3, decompression=4)),
