@@ -612,10 +612,11 @@ def test_a_value_takes_the_cycles_of_its_row(rule: Rule) -> None:
 # --- rules without a value -------------------------------------------------------------------------------------------
 
 
-def victims(ways: int, blocks: int, *, first_way: int = 0, used: tuple[int, ...] = ()) -> list[int]:
+def victims(ways: int, blocks: int, *, first_way: int | None = None, used: tuple[int, ...] = ()) -> list[int]:
     """Ways that are given to blocks of one set, each released at once."""
     tags = Tags(ways, 1, blocks)
-    tags.first_way = first_way
+    if first_way is not None:
+        tags.first_way = first_way
     for way in used:
         tags.use(way)
     lines = []
@@ -1466,8 +1467,14 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         (60, "steps", (1, 1), 64), (100, "steps", (2, 1), 64), hierarchical=True, step_quads=[(0,), (16,), (32,)],
         blocks=[0, 16, 0], steps_inside=[(15, 0, 0, 0, 1)] * 3, steps_covered=[4] * 3)[0]}, ""), [28, 67, 102],
         "7 later where the buffer is read; the third finds its line, is tested in 100 and sent in 101"),
-    ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, use 0, fetch 0, fetch 1, fetch 2"), [1, 3, 0],
-        "ways 1 and 0 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
+    ("a line keeps whether it was read", lambda: tagged(2, 1, 2, "allocate 1, fetch 0, take, filled 0, dirty 1 1, "
+        "release 1, allocate 2, take"), [0, 1, "1 0 -1 fill", True, 1, "1 -1 0 spill"], "the second was"),
+    ("at most 32 quads leave hierarchical Z in a cycle", lambda: [(cycle, len(quads)) for cycle, quads in
+        arrivals(HZ, [DRAW, (12, "fifo_ready", False), (100, "fifo_ready", True), *stream("steps", [(0, 2), (2, 2)],
+        amount=128), (23, "steps", (-1, 1), 4)], _FULL_STEPS)["quads"]], [(101, 32), (102, 32), (103, 1)],
+        "64 wait until 100; then the end"),
+    ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, fetch 0, fetch 1, fetch 2"), [0, 3, 1],
+        "way 1 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
     ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],
         "8 and 0 begin the sets; searches from ways 1, 2, 3 find 4, 5 and, in the other set, 4"),
     ("a fetch needs an unreserved line and a request", lambda: tagged(2, 2, 2, "fetch 0, fetch 2, fetch 4, fetch 1, "
