@@ -831,12 +831,15 @@ def uploaded(*sends: Send) -> list[object]:
     return [[(cycle, item[1:3]) for cycle, item in found["memory_request"]], cycles(found, "fetch_command")]
 
 
-def two_draws() -> list[object]:
-    """What the command processor sends for two draws with uploads between them, its phases, and its spans."""
+def two_draws(end: int = 300) -> list[Any]:
+    """What the command processor sends for two draws with uploads between them, its phases, and its spans.
+
+    The geometry of the second ends in ``end``.
+    """
     steps = (("draw", 0), ("upload", 0), ("read", 150), ("read", 64), ("registers", 6), ("draw", 1), ("swap", 0))
     sends: list[Send] = [(50, "clipper_ended", 0), (80, "memory_data", (False, 0, 64, 0, 0)),
         (82, "memory_data", (False, 64, 64, 0, 0)), (95, "memory_data", (False, 128, 22, 0, 0)), *_fragments(200),
-        (230, "memory_data", (False, 0, 64, 0, 0)), (300, "clipper_ended", 1), *_fragments(400),
+        (230, "memory_data", (False, 0, 64, 0, 0)), (end, "clipper_ended", 1), *_fragments(400),
         (420, "color0_ended", 0), (420, "color1_ended", 0), (430, "display_ended", 0)]  # fmt: skip
     second = plan(number=1, fragment_program=replace(program(), address=4096))
     box: list[Any] = []
@@ -1161,10 +1164,12 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at)) for at in range(4)),
         (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE,)]),))[0], [(69, 0), (119, 1)],
         "begun in 101, fetched in 109, read in 110, filtered from 111 to 116, handed on in 117, sent in 118"),
-    ("lines of a read are fetched when all of its addresses are there", lambda: cycles({"": sent(_TEXTURE, "results",
-        (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at)) for at in
-        range(4)), (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE, ONE)]),))[0]}, ""),
-        [69, 120], "of two samples in 109: fetched in 110 and 111, filtered from 112 and 113 to 118, sent in 119"),
+    ("lines of a read are fetched when one address is there and all have begun", lambda: cycles({"": sent(_TEXTURE,
+        "results", (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
+        for at in range(4)), (100, "requests", (1, 0, 1, 0, 99)),
+        reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE, ONE)]),))[0]}, ""), [69, 120],
+        "begun in 101 and 102, there in 108: fetched in 109 and 110, filtered from 111 and 112 to 117, "
+        "handed on in 118, sent in 119"),
     ("a ticket is given back with a place", lambda: len(_lines(0, 1, 2, 3)(PAPER.with_values(
         {"texture.access_queue": 1}))["tickets"]), 5, "four, and one for the first read; three wait"),
     ("a line is free after it was read", lambda: cycles(arrivals(_TEXTURE, [(21, "requests", (0, 0, 0, 0, 20)),
@@ -1473,6 +1478,30 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         arrivals(HZ, [DRAW, (12, "fifo_ready", False), (100, "fifo_ready", True), *stream("steps", [(0, 2), (2, 2)],
         amount=128), (23, "steps", (-1, 1), 4)], _FULL_STEPS)["quads"]], [(101, 32), (102, 32), (103, 1)],
         "64 wait until 100; then the end"),
+    ("attributes are interpolated four a cycle", lambda: [(cycle, item[1]) for cycle, item in sent(_FIFO,
+        "interpolation", DRAW, *stream("tested0", range(4), amount=4), fragment_inputs=5)[0]],
+        [(23, [(0, 0)]), (25, [(0, 1), (0, 2)]), (27, [(0, 3)])], "two cycles for five: in 22, 24, 26"),
+    ("a quad without a live fragment vanishes", lambda: [(cycle, item[1]) for cycle, item in sent(_FIFO,
+        "interpolation", DRAW, *stream("tested0", range(3), amount=4), tested=bytes([15, 0, 15]))[0]],
+        [(23, [(0, 0)]), (25, [(0, 2)])], "each a cycle after it came"),
+    ("a shader's batch begins anew after its turn", lambda: [[(cycle, item[:3]) for cycle, item in port] for port in
+        sent(_FIFO, "input0 input1", DRAW, (30, "interpolated", (0, [(0, 0), (0, 1)]), 8), (40, "interpolated",
+        (0, [(0, 2)]), 4), *((50, f"vertex{at}", (0, (at, False, False))) for at in range(4)),
+        config=PAPER.with_values({"fifo.shader_batch": 8}))],
+        [[(32, (1, 0, 0)), (33, (1, 0, 1)), (42, (1, 0, 2)), (51, (0, 0, -1))], []],
+        "eight inputs, and then four, so it stays the shader of the vertices"),
+    ("samples are fetched as others are read and filtered", lambda: cycles({"": sent(_TEXTURE, "memory_request",
+        (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
+        for at in range(4)), (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE, ONE,
+        (((1, 16),),))]),), config=PAPER.with_values({"texture.access_queue": 1}))[0]}, ""),
+        [32, 33, 34, 35, 119, 120, 121, 122],
+        "of three samples the first is fetched in 109 and read in 110, when the second is fetched; filtered from 111 "
+        "to 116, so the second is read, and the third fetched, in 117"),
+    ("one line at a time is written into the cache", lambda: cycles(blended(0, 16, apart=1,
+        config=PAPER.with_values({"color.decompression": 1})), "alu_start"), [35, 43],
+        "the second is decompressed while the first is written, and written for 8 cycles after it"),
+    ("the end of geometry is seen two cycles after its fragments begin", lambda: (two_draws(220)[-1][6],
+        two_draws(220)[-2]["Draw"]), (("vertex", 5, 104, 240), 43), "in 238; draws 0 to 2, 10 to 50, 239 to 240"),
     ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, fetch 0, fetch 1, fetch 2"), [0, 3, 1],
         "way 1 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
     ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],
