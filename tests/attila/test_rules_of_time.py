@@ -1502,6 +1502,11 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "the second is decompressed while the first is written, and written for 8 cycles after it"),
     ("the end of geometry is seen two cycles after its fragments begin", lambda: (two_draws(220)[-1][6],
         two_draws(220)[-2]["Draw"]), (("vertex", 5, 104, 240), 43), "in 238; draws 0 to 2, 10 to 50, 239 to 240"),
+    ("a block among clear ones is asked for in its turn", lambda: [[(cycle, item[1] if item else 0) for cycle, item in
+        port] for port in sent(lambda boxes: boxes.display, "memory_request ended", (21, "states0", {0: 64, 4: 64}),
+        (30, "states1", {}), (37, "memory_data", (False, 0, 64, 7, 0)), (60, "memory_data", (False, 0, 64, 7, 1)))],
+        [[(35, 0), (39, 1024)], [(121, 0)]],
+        "the first in 34, the fifth enters in 37; it is finished in 61, the 59 clear ones after it by 120"),
     ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, fetch 0, fetch 1, fetch 2"), [0, 3, 1],
         "way 1 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
     ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],
