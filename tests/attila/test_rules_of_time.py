@@ -924,7 +924,7 @@ def committed(*sends: Send) -> Outputs:
 
 
 def blended(*blocks: int, apart: int = 8, answers: tuple[tuple[int, int], ...] = (), blends: bool = True,
-    config: AttilaConfig = PAPER) -> Outputs:  # fmt: skip
+    config: AttilaConfig = PAPER, more: Sequence[Send] = ()) -> Outputs:  # fmt: skip
     """Outputs of a colour unit with a quad of each block, from 21 on; blocks 16 apart share a set.
 
     ``answers`` have the cycles and bytes of what comes from memory.
@@ -935,7 +935,7 @@ def blended(*blocks: int, apart: int = 8, answers: tuple[tuple[int, int], ...] =
     sends: list[Send] = [(21 + apart * at, "quads", 16 * at, 4) for at in range(len(blocks))]
     sends.append((21 + apart * len(blocks), "quads", -1, 4))
     sends += [(at, "memory_data", (False, 0, size, 4, number)) for number, (at, size) in enumerate(answers)]
-    return arrivals(lambda boxes: boxes.color[0], [DRAW, *sends], draw, blocks=256, config=config)
+    return arrivals(lambda boxes: boxes.color[0], [DRAW, *sends, *more], draw, blocks=256, config=config)
 
 
 def narrow(write: bool) -> Outputs:
@@ -963,6 +963,13 @@ def fills(*sends: Send) -> Mapping[str, int]:
     arrivals(lambda boxes: found.append(boxes.fifo) or boxes.fifo, [DRAW, *sends], plan())
     counts = found[-1].state.counts.items()
     return {name.partition("Queue")[0]: count for name, count in counts if count and "Occup" in name}
+
+
+def _covered_line(color_bytes: int) -> list[tuple[int, bool]]:
+    """Transactions of a colour unit in which a draw writes all quads of a line, and the next one blends one."""
+    sends: list[Send] = [DRAW, *stream("quads", (*range(16), -1), amount=4), (100, "command", ("draw", 1))]
+    draws = plan(step_quads=[tuple(range(16))], color_bytes=color_bytes), plan(number=1, blends=True)
+    return asked(arrivals(lambda boxes: boxes.color[0], [*sends, (110, "quads", 0, 4)], *draws))
 
 
 def _blended_after() -> tuple[list[tuple[int, bool]], list[int]]:
@@ -1513,6 +1520,37 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("the last line of a draw is not given back in the next", lambda: arrivals(lambda boxes: boxes.commit,
         [*COMMIT, (200, "command", ("draw", 1))], plan(indices=[0, 1]), plan(number=1))["free"],
         [(52, (1, 0)), (53, (0, 1)), (53, (1, 0))], "an entry in 51 and 52, the first line in 52; then all are free"),
+    ("a dead quad takes no cycle of a colour unit", lambda: cycles(arrivals(lambda boxes: boxes.color[0], [DRAW,
+        *stream("quads", (0, 1, -1), amount=4)], plan(to_color=bytes([15, 0, *[15] * 62]))), "alu_start"), [25],
+        "the first is allocated in 22, begun in 23, a wire of 2"),
+    ("a line that was covered need not be read", lambda: (_covered_line((1 << 16) - 1), _covered_line(0x7777)),
+        ([], [(129, True), (130, False)]), "but with a component that is not written, as a line written in part"),
+    ("maxima are depths without stencil, of all words", lambda: arrivals(lambda boxes: boxes.depth[0], [DRAW,
+        *((21 + 60 * step, "quads", 16 * step, 4) for step in range(5))],
+        replace(EVICTED, depth_words=[0x5000009] * 320), blocks=128)["maxima"], [(275, (0, 0xFFFFFF))],
+        "the other quads of the line are clear; in 275 as above"),
+    ("of a line that was read all pieces are stored", lambda: [item[0] for _, item in arrivals(
+        lambda boxes: boxes.color[0], [*QUADS, (60, "command", ("swap", 0)), *AGAIN[:3], *((500 + 4 * at, "memory_data",
+        (False, 64 * at, 64, 4, at)) for at in range(4)), (600, "command", ("swap", 0))], plan(),
+        plan(number=1, blends=True), config=UNCOMPRESSED)["memory_request"]], [*[True] * 4, *[False] * 4, *[True] * 4],
+        "stored, read by the second draw, and stored again after one quad"),
+    ("reads are asked for before lines are stored", lambda: asked(blended(0, 16, 32, 48, 64, 0, config=UNCOMPRESSED,
+        more=[(77, "memory_state", 0), (100, "memory_state", 2)])), [*((at, True) for at in range(72, 76)), (77, False),
+        *((at, False) for at in range(101, 104)), *((at, True) for at in range(104, 108))],
+        "nothing is accepted from 77 to 99, when the next line is compressed; three in 100 to 102, then its pieces"),
+    ("nothing is asked for while an answer holds the bus", lambda: asked(blended(0, 16, 32, 48, 64, 0,
+        config=UNCOMPRESSED.with_values({"memory.color_bus": 16}), answers=((90, 64),))), [*((at, True)
+        for at in (72, 76, 80, 84)), *((at, False) for at in (89, 90, 94, 95)), *((at, True)
+        for at in (105, 109, 113, 117))], "4 cycles a piece: stored by 87, asked for in 88, 89, and from 93 on"),
+    ("one new line a cycle is fetched", lambda: sent(_TEXTURE, "results", *((cycle, "requests", (at, 0, at, 0, 20))
+        for at, cycle in enumerate((21, 100, 101))), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
+        for at in range(4)), reads=(ReadPlan({at: at for at in range(3)}, [((((9, 16),),),),
+        ((((0, 5), (1, 5), (2, 6)),),), ((((9, 16),),),)]),))[0], [(69, 0), (122, 2)],
+        "three for the second read, in 109 to 111; so the third, whose line is there, is fetched in 112, sent 9 later"),
+    ("as many results are written as groups work at a time", lambda: cycles({"": sent(_SHADERS, "output", *_GROUPS[:3],
+        config=PAPER.with_values({"shader.results": 1, "shader.thread_rate": 8}), fragment_program=program(
+        InstructionWork(5, (), -1, -1, False), InstructionWork(4, (), -1, -1, True)))[0]}, ""), [32, 33],
+        "two a cycle: the first group's, decoded in 22 and 23, are both written in 27"),
     ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, fetch 0, fetch 1, fetch 2"), [0, 3, 1],
         "way 1 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
     ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],
