@@ -1551,6 +1551,11 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         config=PAPER.with_values({"shader.results": 1, "shader.thread_rate": 8}), fragment_program=program(
         InstructionWork(5, (), -1, -1, False), InstructionWork(4, (), -1, -1, True)))[0]}, ""), [32, 33],
         "two a cycle: the first group's, decoded in 22 and 23, are both written in 27"),
+    ("nothing is uploaded while the fragments of a draw wait", lambda: [cycles(found, port) for found in [arrivals(
+        lambda boxes: boxes.processor, [(50, "clipper_ended", 0), *_fragments(200)], *(plan(number=at)
+        for at in range(3)), steps=(("draw", 0), ("draw", 1), ("upload", 0), ("draw", 2)), uploads=((8192, 64),))]
+        for port in ("fetch_command", "color0_command", "memory_request")], [[1, 51], [1, 201], [202]],
+        "the second's geometry begins in 50, its fragments in 200, the upload of the third draw a cycle later"),
     ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, fetch 0, fetch 1, fetch 2"), [0, 3, 1],
         "way 1 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
     ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],
