@@ -249,6 +249,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         done = self._address_end.waiting
         if done and done[0][0] <= cycle:
             access = s.accesses[done.popleft()[3]]
+            # The first address after all have begun: recorded fetches stall 6 cycles for two samples, none for eight.
             if access.addressed == len(access.samples):
                 access.calculated = True
 

@@ -23,6 +23,7 @@ from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import Boxes, netlist
 from attila_bridge.time.prepare import BatchPlan, DrawPlan, ReadPlan, TrianglePlan, plan_frame
 from attila_bridge.time.rop_cache import COLOR_LEVELS, DEPTH_LEVELS, compressed_bytes
+from attila_bridge.time.simulation import AttilaRun
 from pixelflow.simd.boxes import Level
 from pixelflow.simd.configuration import Value
 from tests.attila.bench import Send, arrivals, frame_of, plan, program
@@ -611,10 +612,11 @@ def test_a_value_takes_the_cycles_of_its_row(rule: Rule) -> None:
 # --- rules without a value -------------------------------------------------------------------------------------------
 
 
-def victims(ways: int, blocks: int, *, first_way: int = 0, used: tuple[int, ...] = ()) -> list[int]:
+def victims(ways: int, blocks: int, *, first_way: int | None = None, used: tuple[int, ...] = ()) -> list[int]:
     """Ways that are given to blocks of one set, each released at once."""
     tags = Tags(ways, 1, blocks)
-    tags.first_way = first_way
+    if first_way is not None:
+        tags.first_way = first_way
     for way in used:
         tags.use(way)
     lines = []
@@ -641,6 +643,8 @@ def tagged(ways: int, sets: int, requests: int, steps: str) -> list[object]:
             found.append(" ".join([str(each.line), str(each.block), str(each.old), *filter(None, kinds)]))
         elif name in ("filled", "spilled"):
             found.append(tags.finish(taken[args[0]], name == "spilled"))
+        elif name == "queued":
+            found.append(len(tags.queue))
         elif name in ("dirty", "mask"):
             getattr(tags, name)[args[0]] = args[1]
         elif (one := getattr(tags, name)(*args)) is not None:
@@ -827,12 +831,15 @@ def uploaded(*sends: Send) -> list[object]:
     return [[(cycle, item[1:3]) for cycle, item in found["memory_request"]], cycles(found, "fetch_command")]
 
 
-def two_draws() -> list[object]:
-    """What the command processor sends for two draws with uploads between them, its phases, and its spans."""
+def two_draws(end: int = 300) -> list[Any]:
+    """What the command processor sends for two draws with uploads between them, its phases, and its spans.
+
+    The geometry of the second ends in ``end``.
+    """
     steps = (("draw", 0), ("upload", 0), ("read", 150), ("read", 64), ("registers", 6), ("draw", 1), ("swap", 0))
     sends: list[Send] = [(50, "clipper_ended", 0), (80, "memory_data", (False, 0, 64, 0, 0)),
         (82, "memory_data", (False, 64, 64, 0, 0)), (95, "memory_data", (False, 128, 22, 0, 0)), *_fragments(200),
-        (230, "memory_data", (False, 0, 64, 0, 0)), (300, "clipper_ended", 1), *_fragments(400),
+        (230, "memory_data", (False, 0, 64, 0, 0)), (end, "clipper_ended", 1), *_fragments(400),
         (420, "color0_ended", 0), (420, "color1_ended", 0), (430, "display_ended", 0)]  # fmt: skip
     second = plan(number=1, fragment_program=replace(program(), address=4096))
     box: list[Any] = []
@@ -917,7 +924,7 @@ def committed(*sends: Send) -> Outputs:
 
 
 def blended(*blocks: int, apart: int = 8, answers: tuple[tuple[int, int], ...] = (), blends: bool = True,
-    config: AttilaConfig = PAPER) -> Outputs:  # fmt: skip
+    config: AttilaConfig = PAPER, more: Sequence[Send] = ()) -> Outputs:  # fmt: skip
     """Outputs of a colour unit with a quad of each block, from 21 on; blocks 16 apart share a set.
 
     ``answers`` have the cycles and bytes of what comes from memory.
@@ -928,7 +935,7 @@ def blended(*blocks: int, apart: int = 8, answers: tuple[tuple[int, int], ...] =
     sends: list[Send] = [(21 + apart * at, "quads", 16 * at, 4) for at in range(len(blocks))]
     sends.append((21 + apart * len(blocks), "quads", -1, 4))
     sends += [(at, "memory_data", (False, 0, size, 4, number)) for number, (at, size) in enumerate(answers)]
-    return arrivals(lambda boxes: boxes.color[0], [DRAW, *sends], draw, blocks=256, config=config)
+    return arrivals(lambda boxes: boxes.color[0], [DRAW, *sends, *more], draw, blocks=256, config=config)
 
 
 def narrow(write: bool) -> Outputs:
@@ -956,6 +963,13 @@ def fills(*sends: Send) -> Mapping[str, int]:
     arrivals(lambda boxes: found.append(boxes.fifo) or boxes.fifo, [DRAW, *sends], plan())
     counts = found[-1].state.counts.items()
     return {name.partition("Queue")[0]: count for name, count in counts if count and "Occup" in name}
+
+
+def _covered_line(color_bytes: int) -> list[tuple[int, bool]]:
+    """Transactions of a colour unit in which a draw writes all quads of a line, and the next one blends one."""
+    sends: list[Send] = [DRAW, *stream("quads", (*range(16), -1), amount=4), (100, "command", ("draw", 1))]
+    draws = plan(step_quads=[tuple(range(16))], color_bytes=color_bytes), plan(number=1, blends=True)
+    return asked(arrivals(lambda boxes: boxes.color[0], [*sends, (110, "quads", 0, 4)], *draws))
 
 
 def _blended_after() -> tuple[list[tuple[int, bool]], list[int]]:
@@ -1157,10 +1171,12 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at)) for at in range(4)),
         (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE,)]),))[0], [(69, 0), (119, 1)],
         "begun in 101, fetched in 109, read in 110, filtered from 111 to 116, handed on in 117, sent in 118"),
-    ("lines of a read are fetched when all of its addresses are there", lambda: cycles({"": sent(_TEXTURE, "results",
-        (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at)) for at in
-        range(4)), (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE, ONE)]),))[0]}, ""),
-        [69, 120], "of two samples in 109: fetched in 110 and 111, filtered from 112 and 113 to 118, sent in 119"),
+    ("lines of a read are fetched when one address is there and all have begun", lambda: cycles({"": sent(_TEXTURE,
+        "results", (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
+        for at in range(4)), (100, "requests", (1, 0, 1, 0, 99)),
+        reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE, ONE)]),))[0]}, ""), [69, 120],
+        "begun in 101 and 102, there in 108: fetched in 109 and 110, filtered from 111 and 112 to 117, "
+        "handed on in 118, sent in 119"),
     ("a ticket is given back with a place", lambda: len(_lines(0, 1, 2, 3)(PAPER.with_values(
         {"texture.access_queue": 1}))["tickets"]), 5, "four, and one for the first read; three wait"),
     ("a line is free after it was read", lambda: cycles(arrivals(_TEXTURE, [(21, "requests", (0, 0, 0, 0, 20)),
@@ -1427,8 +1443,121 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         reads=(ReadPlan({at: at for at in range(5)}, [((((block, 16),),),) for block in (0, 16, 0, 32, 0)]),),
         config=PAPER.with_values({"texture.ways": 2, "texture.line": 64}))[0]], [(32, 0), (111, 1024), (311, 2048)],
         "11 after each request; the fourth read takes the line of the second, the last finds its own"),
-    ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, use 0, fetch 0, fetch 1, fetch 2"), [1, 3, 0],
-        "ways 1 and 0 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
+    ("an uncompressed line moves in four pieces", lambda: [(asked(found), cycles(found, "alu_start")[4:]) for found in
+        [blended(0, 16, 32, 48, 64, 0, config=UNCOMPRESSED, answers=tuple((100 + 4 * at, 64) for at in range(4)))]],
+        [([*((at, True) for at in range(72, 76)), *((at, False) for at in range(77, 81)),
+        *((at, True) for at in range(93, 97))], [78, 131])],
+        "read from 55, compressed from 63, sent in 71 to 74, done in 75, when the fifth quad is read; asked for in 76 "
+        "to 79; the next line is read from 76, compressed from 84, sent in 92 to 95; all is there in 112, "
+        "decompressed, written from 120, the sixth quad read in 128"),
+    ("a line that is stored leaves a cycle for each piece", lambda: [(asked(found), cycles(found, "states"))
+        for found in (arrivals(lambda boxes: boxes.color[0], [*QUADS, (60, "command", ("swap", 0))], plan(),
+        config=UNCOMPRESSED.with_values({"memory.color_bus": width})) for width in (64, 16))],
+        [([(79 + at, True) for at in range(4)], [84]), ([(79 + 4 * at, True) for at in range(4)], [96])],
+        "read from 62, compressed from 70, sent from 78 on, one or four apart; noticed after the last one ends"),
+    ("vertices of a line are read from it together", lambda: [cycles({"": each}, "") for each in sent(LOADER,
+        "memory_request vertex0 vertex1 vertex2 vertex3", *((21 + at, "indices", (0, at, at, False, False))
+        for at in range(4)), _LINE)], [[24], [44], [45], [46], [47]],
+        "two are read and loaded in 42, two in 43; sent from 43 on"),
+    ("a frame takes the cycles of all phases, and the one in which it ends", lambda: [(each.cycles, each.drawing)
+        for each in [AttilaRun({"Ready": 1, "Draw": 2, "EndGeometry": 3, "EndFragment": 4, "Swap": 5}, 0, {})]],
+        [(16, 9)], "1 + 2 + 3 + 4 + 5, and 1; draws 2 + 3 + 4"),
+    ("entries of the output queue are used in a round", lambda: ([item[2] for _, item in sent(lambda boxes: boxes.fetch,
+        "indices", DRAW, *FREE, (13, "commit_free", (100, 100)), indices=list(range(66)))[0]][-3:],
+        len(sent(lambda boxes: boxes.commit, "vertices", DRAW, *stream("requests", [1] * 66, 12), *stream("indices",
+        [(0, at, at % 64, True, False, at % 48) for at in range(66)]), indices=list(range(66)))[0])),
+        ([63, 0, 1], 66), "of 64; repeated vertices leave at once"),
+    ("each triangle frees the vertices that no later one has", lambda: len(sent(ASSEMBLY, "request", *ASKED,
+        *stream("vertices", [0] * 8, 31), triangles=outcomes(*[4] * 8), indices=[0] * 30)[0]), 12,
+        "8 places, and one of each of four triangles that the Clipper asks for"),
+    ("set-up asks for no triangle after the last", lambda: len(sent(SETUP, "request", *ASKED, *FOUR,
+        triangles=outcomes(4, 4, 4))[0]), 12, "the end comes in 24, before the first has left"),
+    ("a batch ends with its last descent", lambda: sent(TRAVERSAL, "steps", *TRIANGLES[:1], *TRIANGLES[3:],
+        batches=(BatchPlan(1, 6, ((0, 2, 1),)),), steps_inside=_TILES.steps_inside)[0], [(26, (0, 2)), (31, (-1, 1))],
+        "descents in 24 to 29, the only scan tile found in the first; the end in 30"),
+    ("lines of maxima fill empty places first", lambda: cycles({"": sent(HZ, "quads", DRAW, (21, "steps", (0, 1), 64),
+        (60, "steps", (1, 1), 64), (100, "steps", (2, 1), 64), hierarchical=True, step_quads=[(0,), (16,), (32,)],
+        blocks=[0, 16, 0], steps_inside=[(15, 0, 0, 0, 1)] * 3, steps_covered=[4] * 3)[0]}, ""), [28, 67, 102],
+        "7 later where the buffer is read; the third finds its line, is tested in 100 and sent in 101"),
+    ("a line keeps whether it was read", lambda: tagged(2, 1, 2, "allocate 1, fetch 0, take, filled 0, dirty 1 1, "
+        "release 1, allocate 2, take"), [0, 1, "1 0 -1 fill", True, 1, "1 -1 0 spill"], "the second was"),
+    ("at most 32 quads leave hierarchical Z in a cycle", lambda: [(cycle, len(quads)) for cycle, quads in
+        arrivals(HZ, [DRAW, (12, "fifo_ready", False), (100, "fifo_ready", True), *stream("steps", [(0, 2), (2, 2)],
+        amount=128), (23, "steps", (-1, 1), 4)], _FULL_STEPS)["quads"]], [(101, 32), (102, 32), (103, 1)],
+        "64 wait until 100; then the end"),
+    ("attributes are interpolated four a cycle", lambda: [(cycle, item[1]) for cycle, item in sent(_FIFO,
+        "interpolation", DRAW, *stream("tested0", range(4), amount=4), fragment_inputs=5)[0]],
+        [(23, [(0, 0)]), (25, [(0, 1), (0, 2)]), (27, [(0, 3)])], "two cycles for five: in 22, 24, 26"),
+    ("a quad without a live fragment vanishes", lambda: [(cycle, item[1]) for cycle, item in sent(_FIFO,
+        "interpolation", DRAW, *stream("tested0", range(3), amount=4), tested=bytes([15, 0, 15]))[0]],
+        [(23, [(0, 0)]), (25, [(0, 2)])], "each a cycle after it came"),
+    ("a shader's batch begins anew after its turn", lambda: [[(cycle, item[:3]) for cycle, item in port] for port in
+        sent(_FIFO, "input0 input1", DRAW, (30, "interpolated", (0, [(0, 0), (0, 1)]), 8), (40, "interpolated",
+        (0, [(0, 2)]), 4), *((50, f"vertex{at}", (0, (at, False, False))) for at in range(4)),
+        config=PAPER.with_values({"fifo.shader_batch": 8}))],
+        [[(32, (1, 0, 0)), (33, (1, 0, 1)), (42, (1, 0, 2)), (51, (0, 0, -1))], []],
+        "eight inputs, and then four, so it stays the shader of the vertices"),
+    ("samples are fetched as others are read and filtered", lambda: cycles({"": sent(_TEXTURE, "memory_request",
+        (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
+        for at in range(4)), (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE, ONE,
+        (((1, 16),),))]),), config=PAPER.with_values({"texture.access_queue": 1}))[0]}, ""),
+        [32, 33, 34, 35, 119, 120, 121, 122],
+        "of three samples the first is fetched in 109 and read in 110, when the second is fetched; filtered from 111 "
+        "to 116, so the second is read, and the third fetched, in 117"),
+    ("one line at a time is written into the cache", lambda: cycles(blended(0, 16, apart=1,
+        config=PAPER.with_values({"color.decompression": 1})), "alu_start"), [35, 43],
+        "the second is decompressed while the first is written, and written for 8 cycles after it"),
+    ("the end of geometry is seen two cycles after its fragments begin", lambda: (two_draws(220)[-1][6],
+        two_draws(220)[-2]["Draw"]), (("vertex", 5, 104, 240), 43), "in 238; draws 0 to 2, 10 to 50, 239 to 240"),
+    ("a block among clear ones is asked for in its turn", lambda: [[(cycle, item[1] if item else 0) for cycle, item in
+        port] for port in sent(lambda boxes: boxes.display, "memory_request ended", (21, "states0", {0: 64, 4: 64}),
+        (30, "states1", {}), (37, "memory_data", (False, 0, 64, 7, 0)), (60, "memory_data", (False, 0, 64, 7, 1)))],
+        [[(35, 0), (39, 1024)], [(121, 0)]],
+        "the first in 34, the fifth enters in 37; it is finished in 61, the 59 clear ones after it by 120"),
+    ("assembly asks for no vertex without room while others come", lambda: len(sent(ASSEMBLY, "request", DRAW,
+        (12, "requests", 1), *stream("vertices", [0] * 8, 31), triangles=outcomes(*[4] * 8), indices=[0] * 30)[0]), 9,
+        "8 places, and one of the only triangle that the Clipper asks for, sent in 34"),
+    ("the last line of a draw is not given back in the next", lambda: arrivals(lambda boxes: boxes.commit,
+        [*COMMIT, (200, "command", ("draw", 1))], plan(indices=[0, 1]), plan(number=1))["free"],
+        [(52, (1, 0)), (53, (0, 1)), (53, (1, 0))], "an entry in 51 and 52, the first line in 52; then all are free"),
+    ("a dead quad takes no cycle of a colour unit", lambda: cycles(arrivals(lambda boxes: boxes.color[0], [DRAW,
+        *stream("quads", (0, 1, -1), amount=4)], plan(to_color=bytes([15, 0, *[15] * 62]))), "alu_start"), [25],
+        "the first is allocated in 22, begun in 23, a wire of 2"),
+    ("a line that was covered need not be read", lambda: (_covered_line((1 << 16) - 1), _covered_line(0x7777)),
+        ([], [(129, True), (130, False)]), "but with a component that is not written, as a line written in part"),
+    ("maxima are depths without stencil, of all words", lambda: arrivals(lambda boxes: boxes.depth[0], [DRAW,
+        *((21 + 60 * step, "quads", 16 * step, 4) for step in range(5))],
+        replace(EVICTED, depth_words=[0x5000009] * 320), blocks=128)["maxima"], [(275, (0, 0xFFFFFF))],
+        "the other quads of the line are clear; in 275 as above"),
+    ("of a line that was read all pieces are stored", lambda: [item[0] for _, item in arrivals(
+        lambda boxes: boxes.color[0], [*QUADS, (60, "command", ("swap", 0)), *AGAIN[:3], *((500 + 4 * at, "memory_data",
+        (False, 64 * at, 64, 4, at)) for at in range(4)), (600, "command", ("swap", 0))], plan(),
+        plan(number=1, blends=True), config=UNCOMPRESSED)["memory_request"]], [*[True] * 4, *[False] * 4, *[True] * 4],
+        "stored, read by the second draw, and stored again after one quad"),
+    ("reads are asked for before lines are stored", lambda: asked(blended(0, 16, 32, 48, 64, 0, config=UNCOMPRESSED,
+        more=[(77, "memory_state", 0), (100, "memory_state", 2)])), [*((at, True) for at in range(72, 76)), (77, False),
+        *((at, False) for at in range(101, 104)), *((at, True) for at in range(104, 108))],
+        "nothing is accepted from 77 to 99, when the next line is compressed; three in 100 to 102, then its pieces"),
+    ("nothing is asked for while an answer holds the bus", lambda: asked(blended(0, 16, 32, 48, 64, 0,
+        config=UNCOMPRESSED.with_values({"memory.color_bus": 16}), answers=((90, 64),))), [*((at, True)
+        for at in (72, 76, 80, 84)), *((at, False) for at in (89, 90, 94, 95)), *((at, True)
+        for at in (105, 109, 113, 117))], "4 cycles a piece: stored by 87, asked for in 88, 89, and from 93 on"),
+    ("one new line a cycle is fetched", lambda: sent(_TEXTURE, "results", *((cycle, "requests", (at, 0, at, 0, 20))
+        for at, cycle in enumerate((21, 100, 101))), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
+        for at in range(4)), reads=(ReadPlan({at: at for at in range(3)}, [((((9, 16),),),),
+        ((((0, 5), (1, 5), (2, 6)),),), ((((9, 16),),),)]),))[0], [(69, 0), (122, 2)],
+        "three for the second read, in 109 to 111; so the third, whose line is there, is fetched in 112, sent 9 later"),
+    ("as many results are written as groups work at a time", lambda: cycles({"": sent(_SHADERS, "output", *_GROUPS[:3],
+        config=PAPER.with_values({"shader.results": 1, "shader.thread_rate": 8}), fragment_program=program(
+        InstructionWork(5, (), -1, -1, False), InstructionWork(4, (), -1, -1, True)))[0]}, ""), [32, 33],
+        "two a cycle: the first group's, decoded in 22 and 23, are both written in 27"),
+    ("nothing is uploaded while the fragments of a draw wait", lambda: [cycles(found, port) for found in [arrivals(
+        lambda boxes: boxes.processor, [(50, "clipper_ended", 0), *_fragments(200)], *(plan(number=at)
+        for at in range(3)), steps=(("draw", 0), ("draw", 1), ("upload", 0), ("draw", 2)), uploads=((8192, 64),))]
+        for port in ("fetch_command", "color0_command", "memory_request")], [[1, 51], [1, 201], [202]],
+        "the second's geometry begins in 50, its fragments in 200, the upload of the third draw a cycle later"),
+    ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, fetch 0, fetch 1, fetch 2"), [0, 3, 1],
+        "way 1 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
     ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],
         "8 and 0 begin the sets; searches from ways 1, 2, 3 find 4, 5 and, in the other set, 4"),
     ("a fetch needs an unreserved line and a request", lambda: tagged(2, 2, 2, "fetch 0, fetch 2, fetch 4, fetch 1, "
@@ -1457,9 +1586,10 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "spilled 0, release 0, fetch 1 1 7, take")),
         ([0, 0, -1], [0, 0, "0 -1 0 spill masked", True, 0, "0 1 1 fill masked"]), "7 was written of the block before"),
     ("a flush stores valid lines as requests are free", lambda: tagged(2, 2, 2, "fetch 0, take, filled 0, fetch 1, "
-        "take, filled 1, fetch 2, take, filled 2, release 2, flush, take, take, flush, spilled 3, flush, fetch 1, "
-        "take, spilled 4, spilled 5, flush"), [0, "0 0 -1 fill", True, 2, "2 1 -1 fill", True, 1, "1 2 -1 fill", True,
-        False, "0 -1 0 spill", "1 -1 2 spill", False, True, False, -1, "2 -1 1 spill", True, True, True],
+        "take, filled 1, fetch 2, take, filled 2, release 2, flush, queued, take, take, flush, queued, spilled 3, "
+        "flush, fetch 1, take, spilled 4, spilled 5, flush"), [0, "0 0 -1 fill", True, 2, "2 1 -1 fill", True, 1,
+        "1 2 -1 fill", True, False, 2, "0 -1 0 spill", "1 -1 2 spill", False, 0, True, False, -1, "2 -1 1 spill", True,
+        True, True],
         "two of three, the third with the next free one, after which its block is not there; done with the last"),
     ("a line is asked for in pieces, the next when it is there", lambda: (filled(7, 8, answers={10: 0, 12: 1}, inputs=1,
         width=32, write=3), filled(7, 8, answers={10: 0, 12: 1}, inputs=1, width=32, write=3, decompression=4)),
@@ -1481,7 +1611,8 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "from 5 on all are remembered; then the one used longest ago, not 0"),
     ("replacement remembers four ways", lambda: victims(5, 1, first_way=4, used=(0, 1, 2, 3)), [4],
         "the search begins at 0; of three remembered ways 0 would be taken"),
-    ("a way used again is the last", lambda: victims(4, 1, used=(0, 1, 2, 3, 0)), [1], "else 0, the first used"),
+    ("a way used again is the last", lambda: (victims(4, 1, used=(0, 1, 2, 3, 0)), victims(4, 1, used=(2,))),
+        ([1], [0]), "else 0, the first used; the others keep their order"),
     ("equal depths are culled where less is asked", lambda: (culled(5, True), culled(5, False), culled(4, True)),
         (True, False, False), "not less than 5; with lequal it may pass; 4 is nearer"),
     ("an edge within 1e-12 of a fragment is on it", lambda: (inside(5e-13, 1), inside(-5e-13, 1), inside(5e-13, -1)),

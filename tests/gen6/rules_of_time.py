@@ -393,6 +393,7 @@ RULES = (
          {"units": 2}, [[0]] * 4, figure="unit 3"),
     Rule("a thread begins when its place is free", f"{READ}; {ONE}", 2, "@0 to 2", {"send_cycles": 5}, 5,
          {"threads": 1}, [[0], [1]], figure="begin 1"),
+    Rule("without caches nothing is fetched", "nop", 0, "no line", {"caches": True}, 1, figure="fetches"),
     Rule("lines fetched", LONG, 3, "lines 0, 1, 0", {"steps": [[0, 4]]}, 2, {"caches": True}, [[0, 4, 0]],
          figure="fetches"),
     Rule("of them not in the first level", LONG, 4, "0, 16, 0, 16 share a set of one", {"ways": 2}, 2, SMALL,
