@@ -105,12 +105,10 @@ def libraries_text(names: Iterable[str]) -> str:
     return f"librar{'y' if len(found) == 1 else 'ies'} {', '.join(found)}"
 
 
-def pass_of(
-    method: Method, library: str, *, given: PassInput = INPUTS["full"], degree: int = 3, name: str = ""
-) -> Workload:
+def pass_of(method: Method, library: str, *, given: PassInput = INPUTS["full"], name: str = "") -> Workload:
     """Return the passes of an input by a method, with a float library."""
     session = new_session(THESIS, "rows", library_named(library), method)
-    net = Patch(np.zeros((degree + 1, degree + 1, 3), np.float32))
+    net = Patch(np.zeros((4, 4, 3), np.float32))
     numbers = [session.add(net, size) for size in given.samples]
     programs = session.programs({numbers[each]: given.samples[each] for each in given.marked})
     return Workload(name or given.text, programs)

@@ -93,16 +93,18 @@ class Transducer:
         Raises IndexError where ``who`` or ``starts`` leave these arrays, ValueError for arrays of another kind; what
         ``find`` raises is raised.
         """
-        starts, who = np.asarray(starts, np.int64), np.asarray(who, np.int64)
+        starts, who = np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(who, np.int64)
         self._check(len(words), starts, who, states, sums)
         if self._goes_natively(len(words)):
-            self._walk(
-                np.ascontiguousarray(words, np.uint32),
-                np.ascontiguousarray(starts),
-                np.ascontiguousarray(who),
-                states,
-                sums,
-            )
+            place = np.array([0, starts[0]], np.int64)
+            streams = np.ascontiguousarray(words, np.uint32), starts, len(who), who, states, sums
+            while executed(
+                walk_streams,
+                (*streams, self._slots, len(self._slots) - 1, self._rows, self._rows.shape[1], place),
+                natively=True,
+            ):
+                stream, at = place.tolist()
+                self._learn(int(states[who[stream]]), int(words[at]))
             return
         known, get = self._known, self._known.get
         every = words.tolist()
@@ -154,23 +156,6 @@ class Transducer:
         if self._native and not len(self._slots):
             self._enlarge(_SMALLEST)
         return bool(self._native)
-
-    def _walk(
-        self,
-        words: NDArray[np.uint32],
-        starts: NDArray[np.int64],
-        who: NDArray[np.int64],
-        states: NDArray[np.int64],
-        sums: NDArray[np.int64],
-    ) -> None:
-        place, streams = np.array([0, starts[0]], np.int64), (words, starts, len(who), who, states, sums)
-        while executed(
-            walk_streams,
-            (*streams, self._slots, len(self._slots) - 1, self._rows, self._rows.shape[1], place),
-            natively=True,
-        ):
-            stream, at = place.tolist()
-            self._learn(int(states[who[stream]]), int(words[at]))
 
     def _learn(self, state: int, word: int) -> None:
         found = self._find(state, word)
