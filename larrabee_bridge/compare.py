@@ -454,7 +454,7 @@ class _Model:
 
 def larrabee_sensitivity(tell: Callable[[str], None], size: tuple[int, int] = _SIZE) -> Report:
     """Return the table of two pictures on ten cores, executed; values without effect are listed last."""
-    from tessellation.studies import MovedGuess, percent_text
+    from tessellation.studies import MovedGuess, moved_table
 
     frames = [scenes.load_scene(name, picture.SceneSource(size=size)).frame for name in _SCENES]
     usual = _Model(CoreConfig(caches=True), TextureConfig())
@@ -465,18 +465,8 @@ def larrabee_sensitivity(tell: Callable[[str], None], size: tuple[int, int] = _S
         taken = [model.cycles(frame) for frame in frames]
         percent = tuple(100 * (after / before - 1) for after, before in zip(taken, base, strict=True))
         changes.append(MovedGuess(key, str(value).lower(), text, standing, percent))
-    changes.sort(key=lambda each: -each.largest)
     streams = streams_of(usual.core)
-    columns = (
-        Column("value", key="key", fixed=True), Column("moved to", key="value", fixed=True),
-        *(Column(name, percent_text, name) for name in _SCENES),
-        Column("standing", key="standing", fixed=True, optional=True), Column("what it is", key="text", optional=True),
-    )  # fmt: skip
-    rows: list[Sequence[Json]] = [
-        (each.key, each.value, *each.percent, each.standing, each.text) for each in changes if each.largest
-    ]
-    moving = {each.key for each in changes if each.largest}
-    nothing = [key for key in dict.fromkeys(each.key for each in changes) if key not in moving]
+    table, nothing = moved_table("value", dict(zip(_SCENES, _SCENES, strict=True)), changes)
     shown = ", ".join(f"{name} ({cycles:,})" for name, cycles in zip(_SCENES, base, strict=True))
     return Report(
         "sensitivity of Larrabee",
@@ -484,7 +474,7 @@ def larrabee_sensitivity(tell: Callable[[str], None], size: tuple[int, int] = _S
         results=[
             f"change of cycles in percent: {shown} cycles, starting with triangles on the screen",
             "",
-            Table(columns, rows, key="changes"),
+            table,
             "",
             f"no change in any of them: {', '.join(nothing) or 'none'}",
             "",

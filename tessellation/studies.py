@@ -105,12 +105,10 @@ def libraries_text(names: Iterable[str]) -> str:
     return f"librar{'y' if len(found) == 1 else 'ies'} {', '.join(found)}"
 
 
-def pass_of(
-    method: Method, library: str, *, given: PassInput = INPUTS["full"], degree: int = 3, name: str = ""
-) -> Workload:
+def pass_of(method: Method, library: str, *, given: PassInput = INPUTS["full"], name: str = "") -> Workload:
     """Return the passes of an input by a method, with a float library."""
     session = new_session(THESIS, "rows", library_named(library), method)
-    net = Patch(np.zeros((degree + 1, degree + 1, 3), np.float32))
+    net = Patch(np.zeros((4, 4, 3), np.float32))
     numbers = [session.add(net, size) for size in given.samples]
     programs = session.programs({numbers[each]: given.samples[each] for each in given.marked})
     return Workload(name or given.text, programs)
@@ -553,7 +551,6 @@ def sensitivity_report(config: NodeConfig, picture: Workload, tell: Callable[[st
     )
     text = "base addresses to a patch's own PEs alone, by four compares"
     changes.append(MovedGuess("table 3", "16 cycles", text, Standing.INVENTED.value, percent_alone))
-    changes.sort(key=lambda each: -each.largest)
     headings = [f"{heading} ({cycles:,})" for (heading, _, _), cycles in zip(works, base, strict=True)]
     return _report(config, picture.name, [heading for heading, _, _ in works], headings, changes)
 
@@ -561,17 +558,7 @@ def sensitivity_report(config: NodeConfig, picture: Workload, tell: Callable[[st
 def _report(
     config: NodeConfig, picture: str, names: Sequence[str], headings: Sequence[str], changes: Sequence[MovedGuess]
 ) -> Report:
-    columns = (
-        Column("guess", key="key", fixed=True), Column("moved to", key="value", fixed=True),
-        *(Column(_HEADINGS.get(name, name), percent_text, name) for name in names),
-        Column("standing", key="standing", fixed=True, optional=True), Column("what it is", key="text", optional=True),
-    )  # fmt: skip
-    rows: list[Sequence[Json]] = [
-        (each.key, each.value, *each.percent, each.standing, each.text) for each in changes if each.largest
-    ]
-    still = list(dict.fromkeys(each.key for each in changes if not each.largest))
-    moving = {each.key for each in changes if each.largest}
-    nothing = [key for key in still if key not in moving]
+    table, nothing = moved_table("guess", {name: _HEADINGS.get(name, name) for name in names}, changes)
     unused = [key for key in nothing if key.partition(".")[0] in _UNUSED]
     used = [key for key in nothing if key not in unused]
     return Report(
@@ -581,7 +568,7 @@ def _report(
             f"change of cycles in percent: {', '.join(headings)} cycles; thesis and tuned: the pass of the thesis with "
             f"its plain library and with tuned; shared: the pass with shared columns; picture: {picture}",
             "",
-            Table(columns, rows, key="changes"),
+            table,
             "",
             f"* with instruction words at {_SUPPLY} MB/s, compared with the unchanged value at that rate",
             "no change in any of them: " + (", ".join(used) or "none"),
@@ -592,7 +579,24 @@ def _report(
     )
 
 
-def percent_text(change: float | None) -> str:
+def moved_table(guess: str, headings: Mapping[str, str], changes: Sequence[MovedGuess]) -> tuple[Table, list[str]]:
+    """Return the table of guesses that change something, the largest change first, and the keys of all others.
+
+    ``headings`` are those of the workloads by key, ``guess`` is that of the guesses.
+    """
+    changes = sorted(changes, key=lambda each: -each.largest)
+    columns = (
+        Column(guess, key="key", fixed=True), Column("moved to", key="value", fixed=True),
+        *(Column(heading, _percent_text, name) for name, heading in headings.items()),
+        Column("standing", key="standing", fixed=True, optional=True), Column("what it is", key="text", optional=True),
+    )  # fmt: skip
+    moving = [each for each in changes if each.largest]
+    rows = [(each.key, each.value, *each.percent, each.standing, each.text) for each in moving]
+    nothing = dict.fromkeys(each.key for each in changes if each.key not in {other.key for other in moving})
+    return Table(columns, rows, key="changes"), list(nothing)
+
+
+def _percent_text(change: float | None) -> str:
     """Return a change in percent as shown in tables."""
     return "-" if change is None else f"{change:+.2f}" if change else "0"
 

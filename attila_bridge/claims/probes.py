@@ -141,12 +141,11 @@ def probe(
     return parts.scene("probe", (size, height or size), ClearValues((0.0, 0.0, 0.0, 1.0), 1.0, None))
 
 
-def layers(count: int, *, nearest_first: bool = False) -> Floats:
-    """Return the corners of screens at different depths, two triangles each."""
+def layers(count: int) -> Floats:
+    """Return the corners of screens at different depths, two triangles each, the farthest first."""
     square = np.array([(-1, -1), (1, -1), (1, 1), (-1, -1), (1, 1), (-1, 1)], np.float64)
     depths = np.linspace(0.9, -0.9, count)
-    rows = [np.column_stack([square, np.full(6, depth), np.ones(6)]) for depth in depths]
-    return np.concatenate(rows[::-1] if nearest_first else rows)
+    return np.concatenate([np.column_stack([square, np.full(6, depth), np.ones(6)]) for depth in depths])
 
 
 def giants(count: int) -> Floats:
@@ -156,7 +155,7 @@ def giants(count: int) -> Floats:
     return np.concatenate([np.column_stack([one, np.full(3, depth), np.ones(3)]) for depth in depths])
 
 
-def texture(side: int, *, levels: bool = False, anisotropy: int = 1, name: str = "texture") -> SceneTexture:
+def texture(side: int, *, levels: bool = False) -> SceneTexture:
     """Return a square texture whose pattern does not repeat within a line of the cache."""
     pyramid: list[NDArray[np.uint8]] = []
     while True:
@@ -167,7 +166,7 @@ def texture(side: int, *, levels: bool = False, anisotropy: int = 1, name: str =
             break
         side //= 2
     least = Filter.LINEAR_MIPMAP_LINEAR if levels else Filter.LINEAR
-    return SceneTexture(name, tuple(pyramid), least, Filter.LINEAR, Wrap.REPEAT, anisotropy)
+    return SceneTexture("texture", tuple(pyramid), least, Filter.LINEAR, Wrap.REPEAT, 1)
 
 
 def reading(reads: int, instructions: int) -> str:

@@ -71,10 +71,10 @@ def parts() -> Iterator[Case]:
     yield "roots next to sums", both, max(alone) + (both == max(alone) + 1)
 
 
-def loop_misses(lines: int, turns: int = _TURNS) -> int:
+def loop_misses(lines: int) -> int:
     """Return the misses of a loop of this many lines in all of its turns."""
     code = assemble_eu("nop\n" * (4 * lines)).code
-    return schedule(code, [[CarriedStep(at) for at in range(4 * lines)] * turns], EuConfig()).l1_misses
+    return schedule(code, [[CarriedStep(at) for at in range(4 * lines)] * _TURNS], EuConfig()).l1_misses
 
 
 def loops() -> Iterator[Case]:

@@ -55,7 +55,7 @@ from pixelflow.simd.lanes.numbers import NumberAlgebra
 from pixelflow.simd.lanes.words import ByteMemory, WordsEngine
 
 if TYPE_CHECKING:
-    from gen6_bridge.unit.native import NativeStretches
+    from pixelflow.simd.lanes.native.group_run import Stretches
 
 LONGEST = 10_000_000
 """Instructions after which a thread counts as endless."""
@@ -129,7 +129,7 @@ class ExecutionUnit:
         self.restart()
         self._engine = engine
         self._compiled = WIDE.choose(engine).engine == "compiled"
-        self._native: NativeStretches | None = None
+        self._native: Stretches | None = None
         self._spans = [each.spans for each in self.instructions]
         self._branches = [each.declaration.unit is EuUnit.BRANCH for each in self.instructions]
         self._singular = [bool(each.controls.predicate) or each.indirect for each in self.instructions]
@@ -297,10 +297,10 @@ class ExecutionUnit:
             return here
         if self._native is None:
             # Imported for native code alone: it needs a compiler.
-            from gen6_bridge.unit.native import NativeStretches
+            from gen6_bridge.unit.native import native_stretches
 
             shape = self.lanes.shape
-            self._native = NativeStretches(self.instructions, self._spans, shape, self.arithmetic)
+            self._native = native_stretches(self.instructions, self._spans, shape, self.arithmetic)
         at_once = self._engine != AUTO
         if not self._native.execute(self.lanes, here, past, self.threads, at_once=at_once):
             return here

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -18,54 +17,40 @@ from larrabee_bridge.vpu.program import LINE_BYTES, MEMORY_BYTES, VectorProgram
 from larrabee_bridge.vpu.rotation import FUNCTIONS, turns_count
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.isa.operands import Target
-from pixelflow.simd.lanes.native.plain import Longs, Words, compiled, works_natively
-
-_NATIVE_AFTER = 20_000
+from pixelflow.simd.lanes.native.plain import Longs, Words, executed, pays_natively, works_natively
 
 
-def cut_words(m: Longs, words: Words, block: int, at: int, past: int, out: int) -> int:
-    """Write the places of a block's words, starting at ``m[out]``; return the place past the last one.
+def cut_words(found: Longs, ends: Longs, words: Words, starts: Longs, threads: int, accesses: Longs, block: int) -> int:
+    """Write the places of a block's words in threads to ``found``, and to ``ends`` how many there are up to each.
 
-    ``m`` begins with the number of accesses of each block.
+    The words of a thread begin at ``starts``; ``accesses`` is the number of accesses of each block.
     """
-    while at < past:
-        found = words[at]
-        if found == block:
-            m[out] = at
-            out += 1
-        at += 1
-        left = m[found]
-        while left > 0:
-            at += 1 + words[at]
-            left -= 1
+    thread, out = 0, 0
+    while thread < threads:
+        at, past = starts[thread], starts[thread + 1]
+        while at < past:
+            name = words[at]
+            if name == block:
+                found[out] = at
+                out += 1
+            at += 1
+            left = accesses[name]
+            while left > 0:
+                at += 1 + words[at]
+                left -= 1
+        thread += 1
+        ends[thread] = out
     return out
-
-
-@cache
-def _native_cut():  # type: ignore[no-untyped-def]
-    return compiled(cut_words)
 
 
 def begins_of_block(note: RunNote, instruction: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places of the words of the block that begins at an instruction, and their number by thread."""
-    counts = np.array([len(each) for each in note.blocks.touching], np.int64)
-    block = note.blocks.block_at[instruction]
-    image = np.concatenate([counts, np.zeros(len(note.words), np.int64)])
-    begin = len(counts)
-    ends = [begin]
-    native = len(note.words) > _NATIVE_AFTER and works_natively()
-    words = np.ascontiguousarray(note.words, np.uint32)
-    spans = zip(note.starts[:-1].tolist(), note.starts[1:].tolist(), strict=True)
-    if native:
-        cut = _native_cut()
-        for first, past in spans:
-            ends.append(cut(image.ctypes.data, words.ctypes.data, block, first, past, ends[-1]))
-    else:
-        numbers, listed = image.tolist(), words.tolist()
-        for first, past in spans:
-            ends.append(cut_words(numbers, listed, block, first, past, ends[-1]))
-        image = np.array(numbers, np.int64)
-    return image[begin : ends[-1]], np.diff(ends)
+    accesses = np.array([len(each) for each in note.blocks.touching], np.int64)
+    words, starts = np.ascontiguousarray(note.words, np.uint32), np.ascontiguousarray(note.starts, np.int64)
+    found, ends = np.zeros(len(words), np.int64), np.zeros(len(starts), np.int64)
+    given = found, ends, words, starts, len(starts) - 1, accesses, note.blocks.block_at[instruction]
+    count = executed(cut_words, given, natively=pays_natively(len(words)))
+    return found[:count], np.diff(ends)
 
 
 # Image of a core: tables of its programs and its empty caches as one array of numbers, and the tables of one work.
@@ -209,8 +194,7 @@ class CoreImage:
         }  # fmt: skip
         for place, value in places.items():
             image[place] = value
-        ended = _native_turns()(image.ctypes.data, words.ctypes.data) if native else self._in_python(image, words)
-        if not ended:
+        if not executed(turns_count, (image, words), FUNCTIONS, natively=native):
             raise InternalError("the threads of a core wait for each other")
         if self.config.warm_caches:
             self._keep(image)
@@ -224,18 +208,6 @@ class CoreImage:
             for kept, resident, others in zip(sets, first, held, strict=True):
                 lines = [*resident, *(line for line in others if line not in resident)][: len(kept)]
                 kept[: len(lines), 0] = lines
-
-    @staticmethod
-    def _in_python(image: Numbers, words: NDArray[np.uint32]) -> int:
-        numbers: list[int] = image.tolist()
-        ended = turns_count(numbers, words.tolist())
-        image[:] = numbers
-        return ended
-
-
-@cache
-def _native_turns():  # type: ignore[no-untyped-def]
-    return compiled(turns_count, FUNCTIONS)
 
 
 def _caches(config: CoreConfig) -> dict[str, int]:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from pixelflow.simd.configuration import check_values, param
-from pixelflow.simd.lanes.native.plain import Longs, Words, compiled, works_natively
+from pixelflow.simd.lanes.native.plain import Longs, Words, executed, pays_natively
 from pixelflow.simd.units import Standing
 
 # Reuse in fully associative caches, the least recently used line of which leaves.
 
 
-NATIVE_AFTER = 20_000
-"""Accesses to count in Python: native code takes some tens of milliseconds to load."""
 TOGETHER = 1 << 20
 """Accesses counted by one call, which bounds the memory used."""
 
@@ -58,11 +55,6 @@ def use_lines(m: Longs, words: Words, count: int, lines: int, capacity: int) -> 
     return written
 
 
-@cache
-def _native_use():  # type: ignore[no-untyped-def]
-    return compiled(use_lines)
-
-
 def line_moves(lines: np.ndarray, writes: np.ndarray, capacity: int) -> tuple[np.ndarray, int]:
     """Return which accesses find their line in an initially empty cache, bool[access], and the lines written to memory.
 
@@ -77,19 +69,14 @@ def line_moves(lines: np.ndarray, writes: np.ndarray, capacity: int) -> tuple[np
         names, lines = np.unique(lines, return_inverse=True)
         many = len(names)
     words = (lines << 1 | writes).astype(np.uint32)
-    native = len(words) > NATIVE_AFTER and works_natively()
+    native = pays_natively(len(words))
     m = np.zeros(3 * (many + 1) + min(len(words), TOGETHER), np.int64)
     m[many + 1 : 2 * many + 1] = -1
     m[many] = m[2 * many + 1] = many
     found, written, results = np.empty(len(words), bool), 0, 3 * (many + 1)
     for begin in range(0, len(words), TOGETHER):
         some = words[begin : begin + TOGETHER]
-        if native:
-            written += _native_use()(m.ctypes.data, some.ctypes.data, len(some), many, capacity)
-        else:
-            numbers = m.tolist()
-            written += use_lines(numbers, some.tolist(), len(some), many, capacity)
-            m[:] = numbers
+        written += executed(use_lines, (m, some, len(some), many, capacity), natively=native)
         found[begin : begin + len(some)] = m[results : results + len(some)]
     return found, written + int(m[2 * many + 2 : 3 * many + 2].sum())
 

@@ -123,7 +123,10 @@ def _doing(session: DebugSession, name: str, stream: Stream) -> str:
     return f"{place(program, stream.index):<22} {source_text(program, stream.index)}{when}"
 
 
-def code(width: int, session: DebugSession, stream: str, at: int | None = None, around: int = 5) -> Iterator[Part]:
+_AROUND = 5
+
+
+def code(width: int, session: DebugSession, stream: str, at: int | None = None) -> Iterator[Part]:
     """Yield instructions with their source around one of them: that which a stream has next, or ``at``.
 
     ``=>`` marks the next instruction of a stream, ``->`` control on the way to it.
@@ -134,7 +137,7 @@ def code(width: int, session: DebugSession, stream: str, at: int | None = None, 
     centre = at if at is not None else next((i for i, m in marks.items() if m == (stream, "=>")), running.index)
     centre = min(max(centre, 0), len(program.instructions) - 1)
     before = None
-    for index in range(max(0, centre - around), min(len(program.instructions), centre + around + 1)):
+    for index in range(max(0, centre - _AROUND), min(len(program.instructions), centre + _AROUND + 1)):
         source = program.line_at(index)
         if source is not None and source != before:
             yield line(f"{place(program, index):<22} {source.text.rstrip()}", width)

@@ -9,6 +9,7 @@ import pytest
 
 from larrabee_bridge.vpu import ring
 from larrabee_bridge.vpu.ring import line_moves
+from pixelflow.simd.lanes.native import plain
 
 
 def slow_moves(lines: list[int], writes: list[bool], capacity: int) -> tuple[list[bool], int]:
@@ -31,7 +32,7 @@ def test_a_cache_counted_at_once_is_the_one_that_keeps_lines(
     lines: int, capacity: int, native: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At random, round and round, in walks that come back, and with some lines used all the time."""
-    monkeypatch.setattr(ring, "NATIVE_AFTER", 0 if native else 1 << 20)
+    monkeypatch.setattr(plain, "NATIVE_AFTER", 0 if native else 1 << 20)
     monkeypatch.setattr(ring, "TOGETHER", 1000)  # of 3,000
     rng = np.random.default_rng(lines + capacity)
     count = 3000

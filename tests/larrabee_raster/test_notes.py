@@ -84,9 +84,7 @@ def test_threads_that_part_and_touch_different_lines(
     config: CoreConfig, by_tables: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("larrabee_bridge.vpu.issue._KNOWN", {})
-    monkeypatch.setattr(
-        "pixelflow.simd.lanes.native.transducer._NATIVE_AFTER", 0 if by_tables == "natively" else 1 << 30
-    )
+    monkeypatch.setattr("pixelflow.simd.lanes.native.plain.NATIVE_AFTER", 0 if by_tables == "natively" else 1 << 30)
     threads, ways = 12, [{}, {"lines": True}, {"watched": True}, {"watched": True, "lines": True}]
     plain = Plain(loop().program, threads, config)
     loop().run(plain, lines=True, watched=True)

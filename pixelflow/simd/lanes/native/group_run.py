@@ -17,9 +17,12 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.simd.lanes.engine import Meaning, Shape
+from pixelflow.simd.lanes.form import places_of
 from pixelflow.simd.lanes.native.group_program import NOTHING, GroupFrame, GroupProgram, most_words
 from pixelflow.simd.lanes.native.toolchain import CAREFUL, HASTY
 from pixelflow.simd.lanes.native.translate import CodeBuilder, Native, RunWord, Status, builder
+from pixelflow.simd.lanes.numbers import record_numbers
 from pixelflow.simd.lanes.words import WordsEngine
 from pixelflow.simd.workers import usable_threads
 
@@ -358,3 +361,55 @@ class _NotRightError(Exception):
 
 class _MeetingError(_NotRightError):
     """Groups have touched the same words of memory, and one has written."""
+
+
+# Stretches of straight code: each is a program of its own once enough of it was executed; numpy executes the rest.
+
+
+_STOPPED = 0xFFFFFFFF
+
+
+class Stretches:
+    """Native code for stretches of a program's instructions, none of which branches."""
+
+    def __init__(self, shape: Shape, following: str, worth: int, meaning: Callable[[int], Meaning | None]) -> None:
+        """``meaning`` returns what an instruction does, None for one that native code is not made for.
+
+        ``following`` is the register of the next address; ``worth`` is instructions times groups after which a stretch
+        is compiled: about what numpy executes in the meantime.
+        """
+        self._shape, self._following, self._worth, self._meaning = shape, following, worth, meaning
+        self._runs: dict[tuple[int, int], GroupRuns | None] = {}
+        self._done: dict[tuple[int, int], int] = {}
+
+    def execute(self, lanes: WordsEngine, first: int, past: int, groups: int, *, at_once: bool) -> bool:
+        """Execute a stretch natively in all groups; return False, with nothing changed, where that is not possible.
+
+        ``at_once`` compiles it the first time, whether or not it is worth it.
+        """
+        key = first, past
+        if key not in self._runs:
+            self._done[key] = self._done.get(key, 0) + (past - first) * groups
+            if self._done[key] < self._worth and not at_once:
+                return False
+            self._runs[key] = self._made(first, past)
+        runs = self._runs[key]
+        return runs is not None and runs.run(lanes, past - first).is_done
+
+    def _made(self, first: int, past: int) -> GroupRuns | None:
+        meanings = [self._meaning(number) for number in range(first, past)]
+        places = places_of(self._shape)
+        parts = [record_numbers(meaning, places) for meaning in meanings if meaning is not None]
+        if not parts or len(parts) < len(meanings):
+            return None
+        return GroupRuns(
+            GroupProgram(
+                shape=self._shape,
+                parts=parts,
+                branches=[False] * len(parts),
+                addresses=range(len(parts) + 1),
+                following=self._following,
+                stopped=_STOPPED,
+                begins=[0],
+            )
+        )

@@ -13,7 +13,11 @@ import ctypes
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.lanes.engine import Engines, Offer, available
@@ -27,6 +31,15 @@ from pixelflow.simd.store import MEANING, digest_of, key_of, store
 def works_natively() -> bool:
     """Return whether native code works on this host: a trial gave the right bits (`lanes/engine.py`)."""
     return "compiled" in available()
+
+
+NATIVE_AFTER = 20_000
+"""Words that Python goes through before native code pays: it takes some tens of milliseconds to load."""
+
+
+def pays_natively(words: int) -> bool:
+    """Return whether to go through this many words natively."""
+    return words > NATIVE_AFTER and works_natively()
 
 
 def functions(names: Sequence[str], text: str) -> list[int]:
@@ -71,7 +84,8 @@ _ARITHMETIC = {
 _COMPARED = {ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge", ast.Eq: "eq", ast.NotEq: "ne"}
 
 
-def compiled(exported: Plain, others: Sequence[Plain] = ()) -> Callable[..., int]:
+@cache
+def compiled(exported: Plain, others: tuple[Plain, ...] = ()) -> Callable[..., int]:
     """Return a plain function as native code, which takes addresses of arrays; ``others`` are those that it calls.
 
     Raises InternalError for text that is not plain, and what LLVM raises.
@@ -81,6 +95,21 @@ def compiled(exported: Plain, others: Sequence[Plain] = ()) -> Callable[..., int
     (address,) = functions((exported.__name__,), text)
     kinds = [ctypes.c_int64 if kind == "i64" else ctypes.c_void_p for _, kind in _signature(exported)]
     return ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
+
+
+def executed(
+    function: Plain, arguments: Sequence[NDArray[Any] | int], others: tuple[Plain, ...] = (), *, natively: bool
+) -> int:
+    """Return what a plain function gives for numbers and arrays of int64 and uint32, natively or by Python."""
+    if natively:
+        given = (each.ctypes.data if isinstance(each, np.ndarray) else each for each in arguments)
+        return compiled(function, others)(*given)
+    lists = [each.tolist() if isinstance(each, np.ndarray) else each for each in arguments]
+    found = function(*lists)
+    for each, numbers in zip(arguments, lists, strict=True):
+        if isinstance(each, np.ndarray) and each.dtype == np.int64 and each.flags.writeable:
+            each[:] = numbers
+    return found
 
 
 def _identity(function: Plain) -> tuple[object, ...]:

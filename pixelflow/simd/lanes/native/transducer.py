@@ -6,23 +6,19 @@ look-ups, in native code where that works on this host.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.lanes.native.plain import functions, works_natively
+from pixelflow.simd.lanes.native.plain import Longs, Words, executed, pays_natively
 
-_CHUNK = 8
+_CHUNK = 4
+"""Sums are added four at a time: a row is a multiple."""
 _EMPTY = (1 << 64) - 1
 _STATES = 1 << 31
 _SMALLEST = 1 << 10
-
-_NATIVE_AFTER = 20_000
-"""Words that are walked in Python before native code pays: it takes some tens of milliseconds to get ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +93,18 @@ class Transducer:
         Raises IndexError where ``who`` or ``starts`` leave these arrays, ValueError for arrays of another kind; what
         ``find`` raises is raised.
         """
-        starts, who = np.asarray(starts, np.int64), np.asarray(who, np.int64)
+        starts, who = np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(who, np.int64)
         self._check(len(words), starts, who, states, sums)
         if self._goes_natively(len(words)):
-            self._walk(
-                np.ascontiguousarray(words, np.uint32),
-                np.ascontiguousarray(starts),
-                np.ascontiguousarray(who),
-                states,
-                sums,
-            )
+            place = np.array([0, starts[0]], np.int64)
+            streams = np.ascontiguousarray(words, np.uint32), starts, len(who), who, states, sums
+            while executed(
+                walk_streams,
+                (*streams, self._slots, len(self._slots) - 1, self._rows, self._rows.shape[1], place),
+                natively=True,
+            ):
+                stream, at = place.tolist()
+                self._learn(int(states[who[stream]]), int(words[at]))
             return
         known, get = self._known, self._known.get
         every = words.tolist()
@@ -153,26 +151,11 @@ class Transducer:
 
     def _goes_natively(self, words: int) -> bool:
         self._walked += words
-        if self._native is None and self._walked > _NATIVE_AFTER:
-            self._native = works_natively()
+        if self._native is None and pays_natively(self._walked):
+            self._native = True
         if self._native and not len(self._slots):
             self._enlarge(_SMALLEST)
         return bool(self._native)
-
-    def _walk(
-        self,
-        words: NDArray[np.uint32],
-        starts: NDArray[np.int64],
-        who: NDArray[np.int64],
-        states: NDArray[np.int64],
-        sums: NDArray[np.int64],
-    ) -> None:
-        # Only who has native code imports what makes it.
-
-        place = np.array([0, starts[0]], np.int64)
-        while not walk(words, starts, who, states, sums, self._slots, self._rows, place):
-            stream, at = place.tolist()
-            self._learn(int(states[who[stream]]), int(words[at]))
 
     def _learn(self, state: int, word: int) -> None:
         found = self._find(state, word)
@@ -192,9 +175,8 @@ class Transducer:
             self._enter(key)
 
     def _enter(self, key: int) -> None:
-
         slots, mask = self._slots, len(self._slots) - 1
-        slot = (key * FACTOR & _EMPTY) >> 32 & mask
+        slot = key * _FACTOR >> 32 & mask
         while slots[slot, 0] != _EMPTY:
             slot = slot + 1 & mask
         state, row, counts = self._known[key]
@@ -208,135 +190,62 @@ class Transducer:
             self._enter(key)
 
 
-# Native walk of a transducer: the loop over streams of words, up to the end or to a word that its table lacks.
+# The walk over streams of words, up to the end or to a word that the table lacks; its text is compiled.
 #
 # The table is an open hash table: slots of two 64-bit words. The first is the key, the state in its upper half and the
 # word in its lower one, or all ones in an empty slot. The second holds the number of the row of sums in its lower half,
 # the next state above it, and in its sign whether the word counts words that are passed over.
 
 
-CHUNK = 8
-"""Sums are added in batches of this size: a row is a multiple."""
-FACTOR = 0x9E3779B97F4A7C15
+_FACTOR = 0x9E3779B97F4A7C15 - (1 << 64)
 """The hash of a key is the upper half of its product with this, 2^64 by the golden ratio."""
-
-_SIGNED = FACTOR - (1 << 64)
-
-_TEXT = f"""
-define i64 @walk_streams(ptr %words, ptr %starts, i64 %streams, ptr %who, ptr %states, ptr %sums, ptr %slots, i64 %mask,
-                         ptr %rows, i64 %width, ptr %place) nounwind {{
-entry:
-  %first = load i64, ptr %place
-  %resume.at = getelementptr i64, ptr %place, i64 1
-  %resume = load i64, ptr %resume.at
-  %any = icmp slt i64 %first, %streams
-  br i1 %any, label %stream, label %end
-stream:
-  %t = phi i64 [%first, %entry], [%t.next, %done]
-  %begin = phi i64 [%resume, %entry], [%past, %done]
-  %t.next = add nuw nsw i64 %t, 1
-  %past.at = getelementptr i64, ptr %starts, i64 %t.next
-  %past = load i64, ptr %past.at
-  %one.at = getelementptr i64, ptr %who, i64 %t
-  %one = load i64, ptr %one.at
-  %state.at = getelementptr i64, ptr %states, i64 %one
-  %before = load i64, ptr %state.at
-  %sum.place = mul i64 %one, %width
-  %sum = getelementptr i64, ptr %sums, i64 %sum.place
-  br label %word
-word:
-  %at = phi i64 [%begin, %stream], [%at.next, %add]
-  %state = phi i64 [%before, %stream], [%state.next, %add]
-  %more = icmp slt i64 %at, %past
-  br i1 %more, label %look, label %done
-look:
-  %word.at = getelementptr i32, ptr %words, i64 %at
-  %short = load i32, ptr %word.at
-  %given = zext i32 %short to i64
-  %upper = shl i64 %state, 32
-  %key = or i64 %upper, %given
-  %product = mul i64 %key, {_SIGNED}
-  %hash = lshr i64 %product, 32
-  %slot.first = and i64 %hash, %mask
-  br label %probe
-probe:
-  %slot = phi i64 [%slot.first, %look], [%slot.next, %again]
-  %slot.place = shl i64 %slot, 1
-  %slot.at = getelementptr i64, ptr %slots, i64 %slot.place
-  %there = load i64, ptr %slot.at
-  %hit = icmp eq i64 %there, %key
-  br i1 %hit, label %found, label %other
-other:
-  %empty = icmp eq i64 %there, -1
-  br i1 %empty, label %unknown, label %again
-again:
-  %slot.after = add i64 %slot, 1
-  %slot.next = and i64 %slot.after, %mask
-  br label %probe
-found:
-  %value.at = getelementptr i64, ptr %slot.at, i64 1
-  %value = load i64, ptr %value.at
-  %row = and i64 %value, 4294967295
-  %shifted = lshr i64 %value, 32
-  %state.next = and i64 %shifted, 2147483647
-  %counts = icmp slt i64 %value, 0
-  %passed = select i1 %counts, i64 %given, i64 0
-  %at.one = add i64 %at, 1
-  %at.next = add i64 %at.one, %passed
-  %row.place = mul i64 %row, %width
-  %row.at = getelementptr i64, ptr %rows, i64 %row.place
-  br label %add
-add:
-  %i = phi i64 [0, %found], [%i.next, %add.more]
-  %from.at = getelementptr i64, ptr %row.at, i64 %i
-  %to.at = getelementptr i64, ptr %sum, i64 %i
-  %from = load <{CHUNK} x i64>, ptr %from.at, align 8
-  %to = load <{CHUNK} x i64>, ptr %to.at, align 8
-  %total = add <{CHUNK} x i64> %from, %to
-  store <{CHUNK} x i64> %total, ptr %to.at, align 8
-  %i.next = add nuw nsw i64 %i, {CHUNK}
-  %i.more = icmp slt i64 %i.next, %width
-  br i1 %i.more, label %add.more, label %word
-add.more:
-  br label %add
-done:
-  store i64 %state, ptr %state.at
-  %t.more = icmp slt i64 %t.next, %streams
-  br i1 %t.more, label %stream, label %end
-unknown:
-  store i64 %state, ptr %state.at
-  store i64 %t, ptr %place
-  store i64 %at, ptr %resume.at
-  ret i64 1
-end:
-  ret i64 0
-}}"""
+_LOW = (1 << 32) - 1
+_STATE = _STATES - 1
 
 
-@cache
-def _function() -> Callable[..., int]:
-    pointer, number = ctypes.c_void_p, ctypes.c_int64
-    kinds = (pointer, pointer, number, pointer, pointer, pointer, pointer, number, pointer, number, pointer)
-    (address,) = functions(("walk_streams",), _TEXT)
-    return ctypes.CFUNCTYPE(number, *kinds)(address)
+def walk_streams(
+    words: Words,
+    starts: Longs,
+    streams: int,
+    who: Longs,
+    states: Longs,
+    sums: Longs,
+    slots: Longs,
+    mask: int,
+    rows: Longs,
+    width: int,
+    place: Longs,
+) -> int:
+    """Walk streams from ``place`` (number of a stream, place of a word); return 0 at their ends.
 
-
-def walk(
-    words: NDArray[np.uint32],
-    starts: NDArray[np.int64],
-    who: NDArray[np.int64],
-    states: NDArray[np.int64],
-    sums: NDArray[np.int64],
-    slots: NDArray[np.uint64],
-    rows: NDArray[np.int64],
-    place: NDArray[np.int64],
-) -> bool:
-    """Walk streams from ``place`` (number of a stream, place of a word) on; return whether they are at their ends.
-
-    Else ``place`` says which word is not in the table. ``states`` and ``sums`` of those that ``who`` numbers continue.
-    All arrays are contiguous. Raises what LLVM raises.
+    Else 1, and ``place`` says which word is not in the table. ``states`` and ``sums`` of those that ``who`` numbers
+    continue; a row has ``width`` sums, ``mask`` is one less than there are slots.
     """
-    return not _function()(
-        *(words.ctypes.data, starts.ctypes.data, len(who), who.ctypes.data, states.ctypes.data, sums.ctypes.data),
-        *(slots.ctypes.data, len(slots) - 1, rows.ctypes.data, rows.shape[1], place.ctypes.data),
-    )
+    stream, at = place[0], place[1]
+    while stream < streams:
+        past, one = starts[stream + 1], who[stream]
+        state, total = states[one], one * width
+        while at < past:
+            word = words[at]
+            key = state << 32 | word
+            slot = key * _FACTOR >> 32 & mask
+            while slots[2 * slot] != key:
+                if slots[2 * slot] == -1:
+                    states[one], place[0], place[1] = state, stream, at
+                    return 1
+                slot = slot + 1 & mask
+            value = slots[2 * slot + 1]
+            state, at = value >> 32 & _STATE, at + 1
+            if value < 0:
+                at += word
+            row, end = (value & _LOW) * width, (value & _LOW) * width + width
+            to = total
+            while row < end:
+                sums[to] += rows[row]
+                sums[to + 1] += rows[row + 1]
+                sums[to + 2] += rows[row + 2]
+                sums[to + 3] += rows[row + 3]
+                row, to = row + 4, to + 4
+        states[one] = state
+        stream, at = stream + 1, past
+    return 0
