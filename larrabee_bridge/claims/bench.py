@@ -1,4 +1,4 @@
-"""Bench of the claims: scenes and camera paths passed in by the caller, each made on first use."""
+"""Bench of the claims: scenes and camera paths passed in by the caller, and results kept from them."""
 
 from __future__ import annotations
 
@@ -82,11 +82,14 @@ class SceneBench(Bench):
         return (Remark("kept", f"{text}; `pixelflow cache --clear` has them drawn again", self.earlier),)
 
     def frame(self, name: str) -> Frame:
-        """Return a scene; raises NotMeasured if the caller passed no such name, or the scene cannot be made here."""
+        """Return a scene, made anew each time, since it is large.
+
+        Raises NotMeasured if the caller passed no such name, or the scene cannot be made here.
+        """
         if name not in self.scenes:
             raise NotMeasured(f"needs a scene named {name}, which was not given")
         try:
-            return self.once(("scene", name), self.scenes[name])
+            return self.scenes[name]()
         except InputError as fault:
             raise NotMeasured(f"the scene {name} cannot be made: {' '.join(str(fault).split())}") from None
 

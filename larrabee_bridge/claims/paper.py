@@ -104,12 +104,13 @@ class _Walk:
         self._volumes, self._size = volumes, size
         self._prepared: PreparedScene | None = None
         self._last: tuple[int, Frame, list[Body], View] | None = None
-        """Number of the frame before, and what it was made of: it comes in PrimSets of both sizes."""
+        """Number of a frame and what it was made of, until it comes in PrimSets of the other size."""
 
     def __call__(self, number: int, primset: int) -> SeenFrame:
-        if self._last is None or self._last[0] != number:
-            self._last = number, *self._at(number)
-        _, frame, bodies, view = self._last
+        last, self._last = self._last, None
+        if last is None or last[0] != number:
+            last = self._last = number, *self._at(number)
+        _, frame, bodies, view = last
         found = project_on_larrabee(frame, bodies, view, primset=primset, config=CoreConfig(caches=True))
         return SeenFrame(found.frame, found.fronts)
 

@@ -144,12 +144,12 @@ class CoreImage:
         self._first = [_held(each, config.ways) for each in self._caches] if config.warm_caches else []
         parts = [head, *flat, *caches.values(), np.zeros(config.misses_under_way, np.int64), np.zeros(6, np.int64)]
         starts = np.cumsum([0, *map(len, parts)]).tolist()
-        places = (at.INSTRUCTIONS, at.REGISTERS, None, at.L1, at.L2, at.CODE, at.PENDING, at.DEALT)
-        for place, start in zip(places, starts[1:-1], strict=True):
-            if place is not None:
-                head[place] = start
+        flat[0].reshape(-1, at.INSTRUCTION)[:, at.I_READS : at.I_PAST + 1] += starts[2]
+        places = (at.L1, at.L2, at.CODE, at.PENDING, at.DEALT)
+        for place, start in zip(places, starts[4:-1], strict=True):
+            head[place] = start
         self._blocks_at, head[at.TAKEN] = starts[3], head[at.DEALT] + 3
-        head[at.L1_SETS], head[at.L2_SETS], head[at.CODE_SETS] = sets.values()
+        head[at.L1_LAST], head[at.L2_LAST], head[at.CODE_LAST] = (many - 1 for many in sets.values())
         for place, value in _values(config).items():
             head[place] = value
         self._parts = parts
@@ -161,7 +161,7 @@ class CoreImage:
         rows[:, at.I_CODE] = code + np.arange(len(rows)) * self.config.instruction_bytes // LINE_BYTES
         instructions.append(rows)
         numbers = [self._numbers.setdefault(name, len(self._numbers)) for name in names]
-        registers.append(np.array(numbers, np.int64)[local])
+        registers.append(at.T_REGISTERS + np.array(numbers, np.int64)[local])
 
     def count(self, words: NDArray[np.uint32], work: WorkTables, *, native: bool) -> Numbers:
         """Count one piece of work; return the head of the image, whose results start at END.
@@ -187,6 +187,9 @@ class CoreImage:
         for first, each in zip(stretches, threads, strict=True):
             table = image[first : first + each.size].reshape(-1, at.STRETCH)
             table[:, at.S_BLOCKS] += self._blocks_at
+            bounds = table[:, at.S_RANGES : at.S_RANGES_PAST + 1]
+            bounds *= at.RANGE
+            bounds += ranges
         places = {
             at.PHASES: phases, at.PHASE_COUNT: len(work.phases), at.REQUESTS: requests, at.DEALS: deals,
             at.RANGES: ranges, at.ORDER: order_at, at.RUNNING: len(threads), at.THREADS: state_at, at.THREAD_SIZE: size,
@@ -264,7 +267,8 @@ def _values(config: CoreConfig) -> dict[int, int]:
 def _blocks(program: VectorProgram, begin: int, marks: Mapping[int, int]) -> Numbers:
     bounds = BasicBlocks.of(program).bounds
     found = np.zeros((len(bounds) - 1, at.BLOCK), np.int64)
-    found[:, at.B_FIRST], found[:, at.B_PAST] = begin + bounds[:-1], begin + bounds[1:]
+    places = at.HEAD + at.INSTRUCTION * (begin + bounds)
+    found[:, at.B_FIRST], found[:, at.B_PAST] = places[:-1], places[1:]
     for number, first in enumerate(bounds[:-1].tolist()):
         found[number, at.B_MARK] = marks.get(first, 0)
     return found

@@ -10,23 +10,23 @@ from pixelflow.simd.lanes.native.plain import Longs, Words
 
 
 # fmt: off
-(THREADS, THREAD_SIZE, RUNNING, ORDER, INSTRUCTIONS, REGISTERS, RANGES, REQUESTS, DEALS,
- L1, L1_SETS, L2, L2_SETS, WAYS, CODE, CODE_SETS, PENDING, PENDING_COUNT, PENDING_AT, CODE_CACHED,
+(THREADS, THREAD_SIZE, RUNNING, ORDER, RANGES, REQUESTS, DEALS,
+ L1, L1_LAST, L2, L2_LAST, WAYS, CODE, CODE_LAST, PENDING, PENDING_COUNT, PENDING_AT, CODE_CACHED,
  DUAL, REST, TWO_ACCESSES, CACHED, L2_CYCLES, MEMORY_CYCLES, MEMORY_LINE, MEMORY_FREE, ADDRESS, MISPREDICTED,
  STORES_WAIT, WRITE_LINE, FLAGS_PAIR, UNIT_LATENCY, UNIT_FREE, SWITCH, CAPACITY, PHASE, PHASES, PHASE_COUNT, DEALT,
  TAKEN, DEALT_ALL, END, ISSUED, PAIRED, L1_MISSES, L2_MISSES, CODE_MISSES, WRONG, FULL_READ, WRITTEN,
- LEFT, FIRST, HEAD) = range(55)
-"""The head; results start at END."""
+ LEFT, FIRST, HEAD) = range(53)
+"""The head; results start at END. The number of sets of a cache is a power of two: the last one is a mask of lines."""
 
 (I_FLAGS, I_LATENCY, I_READS, I_ADDRESSES, I_WRITES, I_PAST, I_CODE, I_COUNTER, I_LINE, INSTRUCTION) = range(10)
-"""An instruction: bounds of its registers (read, read for an address, written); its line of code, the counter of its
-branch, and the cycles for which each line that it touches holds the pipes."""
+"""An instruction: bounds in the image of its registers (read, read for an address, written), which are places in a
+thread; its line of code, the counter of its branch, the cycles for which each line that it touches holds the pipes."""
 TOUCHES, EITHER, BRANCH, STORE, WHOLE, NEAR, FAR, EVICT, SETS_FLAGS = (1 << place for place in range(9))
 """Flags: touches memory, may issue in the secondary pipe, branches, stores, stores whole lines; prefetches into the L1
 cache or the L2 slice; marks a line for early eviction; sets the flags of branches."""
 
 (B_FIRST, B_PAST, B_MARK, BLOCK) = range(4)
-"""A basic block: its instructions, and its effect on the queues of quads."""
+"""A basic block: the places of its instructions, and its effect on the queues of quads."""
 DEALS_A_QUAD, TAKES_A_QUAD = 1, 2
 
 (S_BLOCKS, S_BEGIN, S_PAST, S_RANGES, S_RANGES_PAST, S_OWN, S_OWN_PAST, S_OWN_SHIFT, S_PHASE, S_ASK, S_WAIT,
@@ -41,8 +41,8 @@ they are records of minus as many, whose first lines are in a table."""
 (R_BUSY, R_MISSES, R_ANSWER, R_LINE, REQUEST) = range(5)
 """A texture request: cycles of the unit, lines from memory, cycle of the answer, line of the answer or -1."""
 
-(T_STRETCH, T_STRETCHES_PAST, T_AT, T_WORDS_PAST, T_BLOCK, T_NUMBER, T_BLOCK_PAST, T_FREE, T_READY, T_FETCH, T_STATE,
- T_WORKER, T_CODE, T_REGISTERS) = range(14)
+(T_STRETCH, T_STRETCHES_PAST, T_AT, T_WORDS_PAST, T_BLOCK, T_INSTRUCTION, T_BLOCK_PAST, T_FREE, T_READY, T_FETCH,
+ T_STATE, T_WORKER, T_CODE, T_REGISTERS) = range(14)
 """A thread: its position; the first cycles in which it may issue again, has its operands and its instruction."""
 BETWEEN, MARKED, RUNS, ENDED = range(4)
 """States of a thread: before a stretch, before a block that needs a quad or room for one, within a block, done."""
@@ -114,8 +114,7 @@ def turns_line(m: Longs, stretch: int, line: int) -> int:
     """Return a run's line on the modelled core, where separate lines of a run may share a place."""
     if m[stretch + S_OWN] <= line and line < m[stretch + S_OWN_PAST]:
         return line + m[stretch + S_OWN_SHIFT]
-    at = m[RANGES] + RANGE * m[stretch + S_RANGES]
-    past = m[RANGES] + RANGE * m[stretch + S_RANGES_PAST]
+    at, past = m[stretch + S_RANGES], m[stretch + S_RANGES_PAST]
     while at < past:
         if line < m[at + G_PAST]:
             line += m[at + G_SHIFT]
@@ -131,8 +130,8 @@ def turns_line(m: Longs, stretch: int, line: int) -> int:
 
 def turns_bring(m: Longs, line: int, flags: int, cycle: int) -> int:
     """Use a line; return the cycle in which it arrives in the requested cache."""
-    near = m[L1] + 2 * m[WAYS] * (line % m[L1_SETS])
-    far = m[L2] + 2 * m[WAYS] * (line % m[L2_SETS])
+    near = m[L1] + 2 * m[WAYS] * (line & m[L1_LAST])
+    far = m[L2] + 2 * m[WAYS] * (line & m[L2_LAST])
     if not flags & FAR:
         there = turns_find(m, near, m[WAYS], line)
         if there >= 0:
@@ -179,8 +178,8 @@ def turns_access(m: Longs, words: Words, stretch: int, first: int, touched: int,
     while at < first + touched:
         line = turns_line(m, stretch, words[at])
         if flags & EVICT:
-            turns_evict(m, m[L1] + 2 * m[WAYS] * (line % m[L1_SETS]), m[WAYS], line)
-            turns_evict(m, m[L2] + 2 * m[WAYS] * (line % m[L2_SETS]), m[WAYS], line)
+            turns_evict(m, m[L1] + 2 * m[WAYS] * (line & m[L1_LAST]), m[WAYS], line)
+            turns_evict(m, m[L2] + 2 * m[WAYS] * (line & m[L2_LAST]), m[WAYS], line)
         else:
             there = turns_bring(m, line, flags, cycle)
             if there > cycle:
@@ -207,8 +206,8 @@ def turns_answer(m: Longs, request: int, cycle: int) -> int:
     m[request + R_ANSWER] = answer
     line = m[request + R_LINE]
     if line >= 0:
-        near = m[L1] + 2 * m[WAYS] * (line % m[L1_SETS])
-        far = m[L2] + 2 * m[WAYS] * (line % m[L2_SETS])
+        near = m[L1] + 2 * m[WAYS] * (line & m[L1_LAST])
+        far = m[L2] + 2 * m[WAYS] * (line & m[L2_LAST])
         if turns_find(m, near, m[WAYS], line) >= 0:
             m[near] = -1
         if turns_find(m, far, m[WAYS], line) != -1:
@@ -234,14 +233,14 @@ def turns_latest(m: Longs, t: int, first: int, past: int) -> int:
     """Return the latest arrival of the values of some registers of a thread."""
     latest = 0
     while first < past:
-        latest = max(latest, m[t + T_REGISTERS + m[m[REGISTERS] + first]])
+        latest = max(latest, m[t + m[first]])
         first += 1
     return latest
 
 
 def turns_look(m: Longs, t: int, cycle: int) -> int:
     """Set the cycles in which a thread has its next instruction and its operands."""
-    number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
+    number = m[t + T_INSTRUCTION]
     ready = turns_latest(m, t, m[number + I_READS], m[number + I_ADDRESSES])
     if m[number + I_ADDRESSES] < m[number + I_WRITES]:
         address = turns_latest(m, t, m[number + I_ADDRESSES], m[number + I_WRITES])
@@ -251,7 +250,7 @@ def turns_look(m: Longs, t: int, cycle: int) -> int:
     if m[CODE_CACHED] and m[t + T_CODE] != m[number + I_CODE]:
         line = m[number + I_CODE]
         m[t + T_CODE] = line
-        place = m[CODE] + 2 * m[WAYS] * (line % m[CODE_SETS])
+        place = m[CODE] + 2 * m[WAYS] * (line & m[CODE_LAST])
         if turns_find(m, place, m[WAYS], line) < 0:
             turns_insert(m, place, m[WAYS], line, 0)
             m[CODE_MISSES] += 1
@@ -264,7 +263,7 @@ def turns_enter(m: Longs, words: Words, t: int, cycle: int) -> int:
     block = m[m[t + T_STRETCH] + S_BLOCKS] + BLOCK * words[m[t + T_AT]]
     m[t + T_AT] += 1
     m[t + T_BLOCK] = block
-    m[t + T_NUMBER] = m[block + B_FIRST]
+    m[t + T_INSTRUCTION] = m[block + B_FIRST]
     m[t + T_BLOCK_PAST] = m[block + B_PAST]
     if m[block + B_MARK]:
         m[t + T_STATE] = MARKED
@@ -306,9 +305,9 @@ def turns_predict(m: Longs, words: Words, t: int, number: int, cycle: int) -> in
 
 def turns_advance(m: Longs, words: Words, t: int, cycle: int) -> int:
     """Continue to the next instruction of a thread: in its block, in the next one, or past a stretch."""
-    number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
-    m[t + T_NUMBER] += 1
-    if m[t + T_NUMBER] < m[t + T_BLOCK_PAST]:
+    number = m[t + T_INSTRUCTION]
+    m[t + T_INSTRUCTION] += INSTRUCTION
+    if m[t + T_INSTRUCTION] < m[t + T_BLOCK_PAST]:
         turns_look(m, t, cycle)
         return 0
     if m[m[t + T_BLOCK] + B_MARK] == DEALS_A_QUAD:
@@ -326,7 +325,7 @@ def turns_advance(m: Longs, words: Words, t: int, cycle: int) -> int:
 
 def turns_issue(m: Longs, words: Words, t: int, cycle: int) -> int:
     """Issue the next instruction of a thread; return the cycles for which it holds the pipes."""
-    number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
+    number = m[t + T_INSTRUCTION]
     held = 1
     missing = 0
     if m[number + I_FLAGS] & TOUCHES:
@@ -339,7 +338,7 @@ def turns_issue(m: Longs, words: Words, t: int, cycle: int) -> int:
     there = cycle + held - 1 + missing + m[number + I_LATENCY]
     at = m[number + I_WRITES]
     while at < m[number + I_PAST]:
-        m[t + T_REGISTERS + m[m[REGISTERS] + at]] = there
+        m[t + m[at]] = there
         at += 1
     # In order: a thread that waits for a line issues nothing else.
     m[t + T_FREE] = max(m[t + T_FREE], cycle + held + missing)
@@ -351,7 +350,7 @@ def turns_may_pair(m: Longs, t: int, last: int, cycle: int) -> int:
     """Return whether a thread's next instruction may issue with ``last``, which it issued in this cycle."""
     if m[t + T_STATE] != RUNS or m[t + T_FETCH] > cycle:
         return 0
-    number = m[INSTRUCTIONS] + INSTRUCTION * m[t + T_NUMBER]
+    number = m[t + T_INSTRUCTION]
     # A branch reads flags alone.
     flags_pair = m[FLAGS_PAIR] * (m[last + I_FLAGS] & SETS_FLAGS) * (m[number + I_FLAGS] & BRANCH)
     if m[t + T_READY] > cycle and not flags_pair:
@@ -417,7 +416,7 @@ def turns_count(m: Longs, words: Words) -> int:
                 return 0
             cycle = soonest
             continue
-        last = m[INSTRUCTIONS] + INSTRUCTION * m[chosen + T_NUMBER]
+        last = m[chosen + T_INSTRUCTION]
         held = turns_issue(m, words, chosen, cycle)
         m[ISSUED] += 1
         if m[DUAL] and turns_may_pair(m, chosen, last, cycle):
@@ -439,7 +438,7 @@ def turns_count(m: Longs, words: Words) -> int:
         if turn >= m[RUNNING]:
             turn = 0
     at = 0
-    while at < m[L2_SETS] * m[WAYS]:
+    while at < (m[L2_LAST] + 1) * m[WAYS]:
         if m[m[L2] + 2 * at + 1] < 0:
             m[LEFT] += 1
         at += 1

@@ -400,14 +400,19 @@ def a_step(source: Callable[[int], str], few: int, more: int, **values: object) 
 
 
 def test_lines_of_a_run_have_places_on_the_core() -> None:
-    """10 to 19 are the run's own, moved by 1,000; up to 49 lines move by 5, up to 79 they share 4 places from 2,000."""
+    """10 to 19 are the run's own, moved by 1,000; up to 49 lines move by 5, up to 79 they share 4 places from 2,000.
+
+    From 80 to 85 there are two records of three lines, which begin at 700 and 900.
+    """
     m, stretch = [0] * 300, 100
     m[at.RANGES] = 200
-    m[stretch + at.S_RANGES], m[stretch + at.S_RANGES_PAST] = 1, 3
+    m[stretch + at.S_RANGES : stretch + at.S_RANGES_PAST + 1] = 200 + at.RANGE, 200 + 4 * at.RANGE
     m[stretch + at.S_OWN : stretch + at.S_OWN_SHIFT + 1] = 10, 20, 1000
-    m[200 : 200 + 3 * at.RANGE] = 99, 7, 0, 0, 50, 5, 0, 0, 80, 0, 4, 2000
-    lines = (9, 10, 19, 20, 49, 50, 79, 80)
-    assert [at.turns_line(m, stretch, each) for each in lines] == [14, 1010, 1019, 25, 54, 2002, 2003, 80]
+    m[200 : 200 + 4 * at.RANGE] = 99, 7, 0, 0, 50, 5, 0, 0, 80, 0, 4, 2000, 86, -80, -3, 4 * at.RANGE
+    m[200 + 4 * at.RANGE : 202 + 4 * at.RANGE] = 700, 900
+    lines = (9, 10, 19, 20, 49, 50, 79, 80, 82, 83, 85, 86)
+    found = [at.turns_line(m, stretch, each) for each in lines]
+    assert found == [14, 1010, 1019, 25, 54, 2002, 2003, 700, 702, 900, 902, 86]
 
 
 @pytest.mark.parametrize(("stride", "again", "cycles"), [(0, 1, 2), (4096, 17, 17), (64, 1, 312)])

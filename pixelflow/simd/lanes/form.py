@@ -21,8 +21,8 @@ from pixelflow.simd.lanes.engine import Meaning, Shape
 # on a particular operand (a row, a constant, coefficients) goes to the list of operands; the steps that remain are the
 # *form* of the meaning. Meanings that differ only in their operands have one form, so that what is made of it (native
 # code above all) serves all of them. A form and its operands are a *part* of a program. Back ends read forms step by
-# step: numpy (`Interpreter` below) and native code (`native/lowering.py`). The type of a value is in its step: how many bits it
-# has in each lane, one where it is a truth value.
+# step: numpy (`Interpreter` below) and native code (`native/lowering.py`). The type of a value is in its step: how many
+# bits it has in each lane, one where it is a truth value.
 
 
 COORDINATES = ("x low", "x high", "y low", "y high")

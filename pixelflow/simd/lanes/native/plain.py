@@ -84,6 +84,10 @@ _ARITHMETIC = {
 _COMPARED = {ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge", ast.Eq: "eq", ast.NotEq: "ne"}
 
 
+_INLINED = 150
+"""Lines of LLVM IR below which a function is copied to where it is called."""
+
+
 @cache
 def compiled(exported: Plain, others: tuple[Plain, ...] = ()) -> Callable[..., int]:
     """Return a plain function as native code, which takes addresses of arrays; ``others`` are those that it calls.
@@ -162,6 +166,8 @@ class _Function(FunctionText):
         self._body(node.body)
         if self.open:
             self.do("ret i64 0")
+        if not exported and len(self.lines) < _INLINED:
+            self.lines[0] = self.lines[0].replace(" nounwind {", " nounwind alwaysinline {")
         self.text = "\n".join([*self.lines, "}"])
 
     def _fault(self, node: ast.AST, what: str) -> InternalError:

@@ -52,18 +52,18 @@ class Toolchain:
         return f"{llvm.get_process_triple()} {self.cpu} {self.features} {self.vectors} {versions} {options}"
 
     def compile(self, texts: Sequence[str], level: int = CAREFUL, *, promotes: bool = False) -> bytes:
-        """Return the object code of functions, whose local variables become registers where ``promotes``.
+        """Return the object code of functions.
 
+        Where ``promotes``, their local variables become registers and calls of ``alwaysinline`` functions their text.
         Raises RuntimeError where LLVM refuses.
         """
         module, machine = llvm.parse_assembly("\n".join([DECLARATIONS, *texts])), self._machine(level)
         if promotes:
             builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
-            passes = llvm.create_new_function_pass_manager()
+            passes = llvm.create_new_module_pass_manager()
+            passes.add_always_inliner_pass()
             passes.add_sroa_pass()
-            for each in module.functions:
-                if not each.is_declaration:
-                    passes.run(each, builder)
+            passes.run(module, builder)
         return machine.emit_object(module)
 
     def assembly(self, texts: Sequence[str]) -> str:
