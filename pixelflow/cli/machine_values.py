@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeVar
 from pixelflow.cli.arguments import parsed
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.screen import Screen
-from pixelflow.config import NodeConfig
+from pixelflow.config import NodeConfig, load_effective
 from pixelflow.simd.attendance import Telling
 from pixelflow.simd.commands import MachineDrawing, Told
-from pixelflow.simd.configuration import ConfigFiles, Value, leaves
+from pixelflow.simd.configuration import ConfigFiles, Effective, Value, leaves
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
@@ -35,6 +35,11 @@ ALL = "all"
 """Word for every machine that draws."""
 
 _Config = TypeVar("_Config", bound="DataclassInstance")
+
+
+def configuration(args: argparse.Namespace) -> Effective[NodeConfig]:
+    """Return the configuration of ``--config``, ``--preset`` and ``-D``."""
+    return load_effective(args.config, args.overrides, args.preset)
 
 
 def add_machine_option(parser: argparse.ArgumentParser) -> None:

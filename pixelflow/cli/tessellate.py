@@ -15,7 +15,7 @@ import numpy as np
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.camera_options import add_camera_options, add_view_options, check_view_options, sampling_of, view_of
 from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_config import configuration
+from pixelflow.cli.machine_values import configuration
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.cli.watching import Watching, add_observer_options
 from pixelflow.config import NodeConfig
@@ -202,7 +202,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Tessellate, write the files, report; fails where a result misses the limits."""
-    effective = configuration(args, screen)
+    effective = configuration(args)
     if args.output or args.preview:
         from pixelflow.cli.mesh_files import check_outputs  # 20 ms for those who write none
 

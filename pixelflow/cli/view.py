@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import add_config_options, count
 from pixelflow.cli.debug import COMMANDS, Debugger
-from pixelflow.cli.machine_config import configuration
-from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, examples_for
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, examples_for
 from pixelflow.cli.programs import (
     add_parameter_option,
     example_files,
@@ -317,7 +316,7 @@ def _check_name(args: argparse.Namespace) -> None:
     if os.path.lexists(name):
         _check_read(name, suffix)
     drawn = (*SCENES, *MESHES, *(BUILT_IN if args.machine != PIXELFLOW else ()))
-    is_drawn = name in drawn or suffix in _DRAWN
+    is_drawn = (name in drawn and name not in programs) or suffix in _DRAWN
     if not is_drawn and (suffix or name in (*models, *programs, *shipped_files())):
         return  # of a file of its kind that is missing the reader says so
     near = name if is_drawn else nearest(name, (*models, *programs, *drawn))
@@ -414,7 +413,7 @@ def _run_of(args: argparse.Namespace, screen: Screen) -> SavedRun | None:
         return SavedRun.load(subject) if saved else None
     if subject == STANDARD_STREAM:
         raise UsageError("-", "a page takes no standard input", "name a file")
-    effective = configuration(args, screen)
+    effective = configuration(args)
     program = read_program(subject, args.parameters, target_on(effective.config))
     node = Node(effective.config)
     node.load(program)
