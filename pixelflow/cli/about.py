@@ -16,6 +16,7 @@ from pixelflow import __version__
 from pixelflow.caveats import CAVEATS, caveat
 from pixelflow.cli.arguments import add_config_options
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option
+from pixelflow.cli.registry import COMMANDS
 from pixelflow.cli.screen import Screen
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.isa import INSTRUCTIONS, PARAMETERS, SEMAPHORES, Declaration
@@ -344,6 +345,7 @@ def _words(asked: str) -> list[tuple[str, str, str]]:
     if not found:
         near = nearest(plain, [name for names, _ in named for name in names])
         hint = f"did you mean {near}?" if near else "instructions: pixelflow isa --find WORD; codes: about --caveats"
+        hint = f"a command: pixelflow {plain} --help" if plain in COMMANDS else hint
         raise InputError(Fault("there is no caveat and no word of this name", Place(asked), hint))
     return found
 

@@ -80,11 +80,11 @@ def scene_name(text: str) -> str:
     return text
 
 
-def refuse_scene(name: str) -> None:
-    """Raise InputError for the name of a scene, a mesh or patches in the place of a program."""
+def refuse_scene(name: str, wanted: str) -> None:
+    """Raise InputError for the name of a scene, a mesh or patches in the place of what is ``wanted``."""
     if is_scene(name):
         hint = f"draw it: pixelflow render {name} -o {PurePath(name).stem}.png"
-        raise InputError(Fault("is a scene or a model, not a program", Place(name), hint))
+        raise InputError(Fault(f"is a scene or a model, not {wanted}", Place(name), hint))
 
 
 def _samples(text: str) -> int:

@@ -40,6 +40,7 @@ from tessellation.plan.schedule import MANTISSAS
 from tessellation.plan.texture_layout import REPLICATIONS, SENDS
 from tessellation.reports import Outcome, outcome_report
 from tessellation.sampling import choose_before
+from tessellation.surface.bpt import is_patches
 from tessellation.surface.trim_curves import DEFAULT_TOLERANCE, TOLERANCES
 
 # Options that say how passes are executed, for `pixelflow tessellate` and `serve`, and which go together.
@@ -249,6 +250,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 def load_patches(name: str, screen: Screen) -> PatchFile:
     """Return a patch file or a built-in model, and note what is to be said of it."""
+    if not is_patches(name):
+        from pixelflow.cli.scene_options import refuse_scene  # only for other names
+
+        refuse_scene(name, "patches")
     file = load(name)
     for note in file.notes:
         screen.note(f"note: {file.name}: {note}")

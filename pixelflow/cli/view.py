@@ -30,6 +30,7 @@ from pixelflow.cli.programs import (
 )
 from pixelflow.cli.run import code_for, config_for, read_memory_file
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
+from pixelflow.cli.tessellate import load_patches
 from pixelflow.cli.trace_files import known_of, reading
 from pixelflow.debugger import DebugSession, views
 from pixelflow.isa import Program
@@ -58,7 +59,7 @@ from pixelflow.view import (
     serve,
 )
 from pixelflow.view import Telling as PageTelling
-from tessellation import BUILT_IN, Patch, load
+from tessellation import BUILT_IN, Patch
 from tessellation.picture import MESH_SUFFIXES
 from tessellation.scenes import MESHES, SCENES, frames_of
 from tessellation.surface.bpt import is_patches
@@ -365,9 +366,7 @@ def _patches_of(args: argparse.Namespace, screen: Screen) -> tuple[str, Sequence
     """Return the patches that are to be drawn at first, by their name; None where none are named."""
     if args.subject is None:
         return None
-    file = load(args.subject)
-    for note in file.notes:
-        screen.note(f"note: {file.name}: {note}")
+    file = load_patches(args.subject, screen)
     return PurePath(args.subject).stem, file.patches
 
 
