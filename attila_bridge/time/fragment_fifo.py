@@ -71,8 +71,8 @@ class FragmentFifo(GpuBox[FifoState]):
 
     Quads wait where the depth unit is not ready (`_pixels`), the interpolator has no room or its rate does not allow it
     (`_interpolate`), the queue of shaded quads or the shader's is full (`_shade_quads`), vertices go first or the shader
-    is busy (`tick`), and where the next unit is not ready, an older quad is still shaded or, for the end of a draw, any is
-    (`_shaded_to`, `_tested_to_color`). An incomplete group of vertices waits `vertex_wait` cycles (`tick`).
+    is busy (`tick`), and where the next unit is not ready or an older quad is still being shaded; the end of a draw waits
+    for all of them (`_shaded_to`, `_tested_to_color`). An incomplete group of vertices waits `vertex_wait` cycles.
     """
 
     section, suffix, label = "fifo", "FFU", "FIFO"

@@ -15,8 +15,8 @@ from microcode.places import LANGUAGE
 from pixelflow import __version__
 from pixelflow.caveats import CAVEATS, caveat
 from pixelflow.cli.arguments import add_config_options
-from pixelflow.cli.machine_config import unread_keys
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option
+from pixelflow.cli.registry import COMMANDS
 from pixelflow.cli.screen import Screen
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.isa import INSTRUCTIONS, PARAMETERS, SEMAPHORES, Declaration
@@ -234,7 +234,6 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     data: dict[str, Json] = {
         "rules": table_object(Table(columns, [(standing.value, *texts) for standing, *texts in rules(config)])),
         "not_modelled": NOT_MODELLED,
-        "not_read": unread_keys(config),
         "config": {"sha256": config.sha256},
     }
     if args.assumptions:
@@ -346,6 +345,7 @@ def _words(asked: str) -> list[tuple[str, str, str]]:
     if not found:
         near = nearest(plain, [name for names, _ in named for name in names])
         hint = f"did you mean {near}?" if near else "instructions: pixelflow isa --find WORD; codes: about --caveats"
+        hint = f"a command: pixelflow {plain} --help" if plain in COMMANDS else hint
         raise InputError(Fault("there is no caveat and no word of this name", Place(asked), hint))
     return found
 
@@ -365,8 +365,6 @@ def _model(config: NodeConfig) -> Iterator[Part]:
     yield from _by_standing(list(_model_rules(config)))
     yield from ("", Heading("not modelled"))
     yield from (f"  - {text}" for text in NOT_MODELLED)
-    if unread := unread_keys(config):
-        yield from ("", "configured, but not read yet by any part of the model: " + ", ".join(unread))
 
 
 def _version(config: NodeConfig) -> Iterator[str]:

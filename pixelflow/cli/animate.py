@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.camera_options import picture_size
 from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_config import configuration
+from pixelflow.cli.machine_values import configuration
 from pixelflow.cli.picture_files import ANIMATED, check_picture, write_animation
 from pixelflow.cli.scene_options import frame_numbers, frames_there, scene_name
 from pixelflow.cli.screen import Progress, Screen
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Tessellate and draw all frames, write the file, report; fails where a pixel differs from the reference."""
-    effective = configuration(args, screen)
+    effective = configuration(args)
     check_picture(args.scene, args.output, ANIMATED)
     frames = _chosen(args)
     anew = samples_by_view(args.scene)

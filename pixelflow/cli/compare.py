@@ -15,12 +15,12 @@ from pkgutil import resolve_name
 
 from pixelflow.cli.arguments import add_config_options, add_engine_option
 from pixelflow.cli.camera_options import picture_sizes
-from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.machine_values import (
     ALL,
     add_drawing_options,
     add_sides_option,
     chosen_options,
+    configuration,
     examples_for,
     sides_of,
     ways_by_size,
@@ -74,7 +74,7 @@ def _topics(machines: Mapping[str, MachineDrawing]) -> dict[str, str]:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Draw on all, report; fails where a pixel differs."""
-    effective = configuration(args, screen)
+    effective = configuration(args)
     words = chosen_options(args, screen, effective.config, [n for n, each in args.machines.items() if each.compared])
     _check_outputs(args)
     with Progress(screen, counts=False) as progress:

@@ -9,7 +9,6 @@ import argparse
 import json
 
 from pixelflow.cli.arguments import add_common_options, add_config_options
-from pixelflow.cli.machine_config import unread_keys
 from pixelflow.cli.screen import Screen
 from pixelflow.config import NodeConfig, json_schema, load_effective
 from pixelflow.simd.configuration import Effective, Value, leaves
@@ -96,19 +95,10 @@ def _shown(screen: Screen, effective: Effective[NodeConfig]) -> Report:
         (value, key, p.unit, p.standing.value, effective.set_by[key], p.source, p.range_text(), p.read_by)
         for key, p, value, _ in leaves(config)
     ]
-    unread = unread_keys(config)
     table = Table(columns, rows, key="values", named="key")
     derived = "which makes: " + ", ".join(f"{number(value)} {name}" for name, value in config.derived.items())
-    remark = ["", "not read yet by any part of the model: " + ", ".join(unread)] if unread and not screen.quiet else []
     return Report(
-        results=[
-            f"pixelflow config · preset {effective.preset} · {config.sha256[:6]}",
-            "",
-            table,
-            "",
-            derived,
-            *remark,
-        ],
+        results=[f"pixelflow config · preset {effective.preset} · {config.sha256[:6]}", "", table, "", derived],
         schema="pixelflow.config/1",
         data={"preset": effective.preset, "sha256": config.sha256, "derived": config.derived},
     )

@@ -20,8 +20,7 @@ from typing import cast
 from microcode.reader import shipped_beside
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_config import configuration
-from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, configured
 from pixelflow.cli.programs import add_parameter_option, map_view, read_program, select_lanes, target_on
 from pixelflow.cli.run import read_memory_file
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file
@@ -498,7 +497,7 @@ def _replay(args: argparse.Namespace, screen: Screen) -> tuple[Replay, SavedRun 
                 raise UsageError(args.program, f"a saved run has its own {name.replace('_', ' ')}")
         saved = SavedRun.load(args.program)
         return saved.replay(engine_of(args, screen)), saved
-    effective = configuration(args, screen)
+    effective = configuration(args)
     program = read_program(args.program, args.parameters, target_on(effective.config))
     node = Node(effective.config, engine=engine_of(args, screen))
     node.load(program)

@@ -55,7 +55,7 @@ _SCENE, _SIZE = "enneper", (48, 32)
 _THEN = (
     ("pixelflow view teapot", "turn it in the browser, drawn by the simulated machine"),
     ("pixelflow examples", "programs to run, change and learn from"),
-    ("pixelflow verify table7", "a table of the thesis, printed and measured"),
+    ("pixelflow verify table6", "a table of the thesis, printed and measured"),
 )
 
 

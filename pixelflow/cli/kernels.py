@@ -15,8 +15,7 @@ from pkgutil import resolve_name
 from pim_kernels import KERNELS, KernelRun, kernels_report, measure
 from pixelflow.cli.arguments import Parser, add_config_options, add_engine_option, count_or_zero
 from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_config import configuration
-from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured, examples_for
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, configured, examples_for
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.config import PRESETS, NodeConfig
 from pixelflow.node import EnergyConfig
@@ -129,5 +128,5 @@ def _machines(args: argparse.Namespace, screen: Screen) -> dict[str, NodeConfig]
     """Return the machines by name: the one that was named, or the thesis machine and the large one."""
     if args.preset is None and args.config is None and not args.overrides:
         return {name: PRESETS[name] for name in _SIZES}
-    effective = configuration(args, screen)
+    effective = configuration(args)
     return {effective.label: effective.config}

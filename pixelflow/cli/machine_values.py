@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 from pixelflow.cli.arguments import parsed
 from pixelflow.cli.engines import engine_of
 from pixelflow.cli.screen import Screen
-from pixelflow.simd.configuration import ConfigFiles, Value, leaves
+from pixelflow.config import NodeConfig, load_effective
+from pixelflow.simd.configuration import ConfigFiles, Effective, Value, leaves
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.lanes import AUTO
 
 if TYPE_CHECKING:  # few commands draw
     from _typeshed import DataclassInstance
 
-    from pixelflow.config import NodeConfig
     from pixelflow.simd.attendance import Telling
     from pixelflow.simd.commands import MachineDrawing, Told
     from pixelflow.simd.comparison.comparison import Refusal, Sides
@@ -34,6 +34,11 @@ ALL = "all"
 """Word for every machine that draws."""
 
 _Config = TypeVar("_Config", bound="DataclassInstance")
+
+
+def configuration(args: argparse.Namespace) -> Effective[NodeConfig]:
+    """Return the configuration of ``--config``, ``--preset`` and ``-D``."""
+    return load_effective(args.config, args.overrides, args.preset)
 
 
 def add_machine_option(parser: argparse.ArgumentParser) -> None:

@@ -173,7 +173,7 @@ def _refuse_scene(path: str) -> None:
     if PurePath(path).suffix not in (".mc", "") or not os.path.exists(path):
         from pixelflow.cli.scene_options import refuse_scene  # only for scenes, and for missing files
 
-        refuse_scene(path)
+        refuse_scene(path, "a program")
 
 
 def refuse_object(path: str) -> None:

@@ -3,6 +3,16 @@
 SCENE is a scene file (.toml), a mesh (.obj, .ply, .stl, .off, .glb; needs trimesh), patches (.bpt), which a PixelFlow
 node tessellates first, or the machine itself with a --projection that says so, or the name of one that ships here
 (listed below). The picture is compared with the same triangles drawn in 64-bit integers.
+
+A scene file (`pixelflow examples show glass` has one with more keys):
+
+    [[body]]
+    patches = "teapot"
+    colour = "teal"
+
+    [[body]]
+    mesh = "floor"
+    size = 8
 """
 
 from __future__ import annotations
@@ -13,10 +23,10 @@ from pkgutil import resolve_name
 
 from pixelflow.cli.arguments import add_config_options, add_engine_option
 from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.machine_values import (
     PIXELFLOW,
     add_drawing_options,
+    configuration,
     drawing_options,
     examples_for,
     refusal_of,
@@ -57,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Draw, write the picture, report; fails where a pixel differs from the reference."""
-    effective = configuration(args, screen)
+    effective = configuration(args)
     _check(args)
     args.engine = engine_of(args, screen)
     drawing, words = args.machines[args.machine], drawing_options(args, args.machine)

@@ -25,8 +25,7 @@ from pixelflow import node as nodes
 from pixelflow.cli import programs
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count, count_or_zero
 from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_config import configuration
-from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, configured
 from pixelflow.cli.screen import (
     QUIET_SECONDS,
     STANDARD_STREAM,
@@ -462,7 +461,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Run the program, report it and the requested state at its end; fails where ``--expect-cycles`` is not met."""
     if args.machine != PIXELFLOW:
         return run_on_machine(args, screen)
-    effective = configuration(args, screen)
+    effective = configuration(args)
     _check_options(args, screen)
     program = programs.read_program(args.program, args.parameters, programs.target_on(effective.config))
     array = effective.config.array

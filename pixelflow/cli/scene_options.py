@@ -23,7 +23,7 @@ from pixelflow.config import NodeConfig
 from pixelflow.simd.configuration import Effective
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError
 from tessellation.picture import SIZE, UPS
-from tessellation.scenes import MESHES, SCENES, SceneSource, is_scene
+from tessellation.scenes import MESHES, SCENES, SceneSource, is_scene, overruled
 from tessellation.surface.bpt import BUILT_IN, is_patches
 
 if TYPE_CHECKING:
@@ -80,11 +80,11 @@ def scene_name(text: str) -> str:
     return text
 
 
-def refuse_scene(name: str) -> None:
-    """Raise InputError for the name of a scene, a mesh or patches in the place of a program."""
+def refuse_scene(name: str, wanted: str) -> None:
+    """Raise InputError for the name of a scene, a mesh or patches in the place of what is ``wanted``."""
     if is_scene(name):
         hint = f"draw it: pixelflow render {name} -o {PurePath(name).stem}.png"
-        raise InputError(Fault("is a scene or a model, not a program", Place(name), hint))
+        raise InputError(Fault(f"is a scene or a model, not {wanted}", Place(name), hint))
 
 
 def _samples(text: str) -> int:
@@ -112,17 +112,7 @@ def scene_source(
     if args.tolerance is not None and not is_patches(args.scene):
         raise UsageError("--tolerance", "only patches are sampled; a scene's bodies say their tolerances themselves")
     check_view_options(args)
-    if args.flat and described:
-        raise UsageError("--flat", "a scene file says itself how its bodies look")
-    if args.floor and described:
-        raise UsageError(
-            "--floor", 'a scene file determines its bodies: [[body]] with mesh = "floor" and a size, its width'
-        )
-    if args.camera is not None and described:
-        raise UsageError("--camera", "a scene file says itself where its camera is: [camera]")
-    if args.up != "z" and described:
-        raise UsageError("--up", 'a scene file says itself what is up: up = "y" in its [[body]]')
-    return SceneSource(
+    source = SceneSource(
         size=args.size,
         samples=args.antialias,
         patch_samples=args.samples,
@@ -140,3 +130,6 @@ def scene_source(
         watch=watch,
         require=require,
     )
+    for option, what, key in overruled(source) if described else ():
+        raise UsageError(option, f"a scene file determines {what}: {key}")
+    return source

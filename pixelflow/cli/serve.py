@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from pixelflow.cli import tessellate
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_config import configuration
+from pixelflow.cli.machine_values import configuration
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file, refuse_overwrite
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Tessellate, deliver, write the meshes, report; fails where a result misses the limits."""
-    effective = configuration(args, screen)
+    effective = configuration(args)
     method = tessellate.method_of(args)
     paths = _outputs(args)
     file = tessellate.load_patches(args.patches, screen)

@@ -10,12 +10,12 @@ from pkgutil import resolve_name
 
 from pixelflow.cli.arguments import add_common_options, add_config_options, add_engine_option, count, parsed
 from pixelflow.cli.camera_options import picture_size
-from pixelflow.cli.machine_config import configuration
 from pixelflow.cli.machine_values import (
     PIXELFLOW,
     add_drawing_options,
     add_sides_option,
     chosen_options,
+    configuration,
     examples_for,
     sides_of,
 )
@@ -207,7 +207,7 @@ def _add_options_of_machines(parser: argparse.ArgumentParser) -> None:
 
 
 def _machines(args: argparse.Namespace, screen: Screen, progress: Progress) -> Report:
-    effective = configuration(args, screen)
+    effective = configuration(args)
     words = chosen_options(args, screen, effective.config, list(args.machines))
     points = []
     for name in args.scenes:
@@ -243,7 +243,7 @@ def _add_options_of_sizes(parser: argparse.ArgumentParser) -> None:
 
 
 def _triangle_sizes(args: argparse.Namespace, screen: Screen, progress: Progress) -> Report:
-    effective = configuration(args, screen)
+    effective = configuration(args)
 
     def frame(pixels: int) -> Frame:
         return Frame(*_SCREEN, (0, 0, 0), (sized(*_SCREEN, count=args.count, pixels=pixels),))

@@ -15,7 +15,7 @@ import numpy as np
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.camera_options import add_camera_options, add_view_options, check_view_options, sampling_of, view_of
 from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_config import configuration
+from pixelflow.cli.machine_values import configuration
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.cli.watching import Watching, add_observer_options
 from pixelflow.config import NodeConfig
@@ -40,6 +40,7 @@ from tessellation.plan.schedule import MANTISSAS
 from tessellation.plan.texture_layout import REPLICATIONS, SENDS
 from tessellation.reports import Outcome, outcome_report
 from tessellation.sampling import choose_before
+from tessellation.surface.bpt import is_patches
 from tessellation.surface.trim_curves import DEFAULT_TOLERANCE, TOLERANCES
 
 # Options that say how passes are executed, for `pixelflow tessellate` and `serve`, and which go together.
@@ -202,7 +203,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Tessellate, write the files, report; fails where a result misses the limits."""
-    effective = configuration(args, screen)
+    effective = configuration(args)
     if args.output or args.preview:
         from pixelflow.cli.mesh_files import check_outputs  # 20 ms for those who write none
 
@@ -249,6 +250,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 def load_patches(name: str, screen: Screen) -> PatchFile:
     """Return a patch file or a built-in model, and note what is to be said of it."""
+    if not is_patches(name):
+        from pixelflow.cli.scene_options import refuse_scene  # only for other names
+
+        refuse_scene(name, "patches")
     file = load(name)
     for note in file.notes:
         screen.note(f"note: {file.name}: {note}")

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import add_config_options, count
 from pixelflow.cli.debug import COMMANDS, Debugger
-from pixelflow.cli.machine_config import configuration
-from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, examples_for
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, examples_for
 from pixelflow.cli.programs import (
     add_parameter_option,
     example_files,
@@ -31,6 +30,7 @@ from pixelflow.cli.programs import (
 )
 from pixelflow.cli.run import code_for, config_for, read_memory_file
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
+from pixelflow.cli.tessellate import load_patches
 from pixelflow.cli.trace_files import known_of, reading
 from pixelflow.debugger import DebugSession, views
 from pixelflow.isa import Program
@@ -59,7 +59,7 @@ from pixelflow.view import (
     serve,
 )
 from pixelflow.view import Telling as PageTelling
-from tessellation import BUILT_IN, Patch, load
+from tessellation import BUILT_IN, Patch
 from tessellation.picture import MESH_SUFFIXES
 from tessellation.scenes import MESHES, SCENES, frames_of
 from tessellation.surface.bpt import is_patches
@@ -317,7 +317,7 @@ def _check_name(args: argparse.Namespace) -> None:
     if os.path.lexists(name):
         _check_read(name, suffix)
     drawn = (*SCENES, *MESHES, *(BUILT_IN if args.machine != PIXELFLOW else ()))
-    is_drawn = name in drawn or suffix in _DRAWN
+    is_drawn = (name in drawn and name not in programs) or suffix in _DRAWN
     if not is_drawn and (suffix or name in (*models, *programs, *shipped_files())):
         return  # of a file of its kind that is missing the reader says so
     near = name if is_drawn else nearest(name, (*models, *programs, *drawn))
@@ -366,9 +366,7 @@ def _patches_of(args: argparse.Namespace, screen: Screen) -> tuple[str, Sequence
     """Return the patches that are to be drawn at first, by their name; None where none are named."""
     if args.subject is None:
         return None
-    file = load(args.subject)
-    for note in file.notes:
-        screen.note(f"note: {file.name}: {note}")
+    file = load_patches(args.subject, screen)
     return PurePath(args.subject).stem, file.patches
 
 
@@ -414,7 +412,7 @@ def _run_of(args: argparse.Namespace, screen: Screen) -> SavedRun | None:
         return SavedRun.load(subject) if saved else None
     if subject == STANDARD_STREAM:
         raise UsageError("-", "a page takes no standard input", "name a file")
-    effective = configuration(args, screen)
+    effective = configuration(args)
     program = read_program(subject, args.parameters, target_on(effective.config))
     node = Node(effective.config)
     node.load(program)

@@ -47,8 +47,7 @@ class Param:
     """Declaration of one configuration value.
 
     ``low`` and ``high`` are inclusive; ``allowed`` lists the only values where there are few. ``read_by`` names the
-    file that reads the value, or is None where nothing reads it yet: such a value changes no result, and
-    ``pixelflow about --model`` says so.
+    file that reads the value.
     """
 
     text: str

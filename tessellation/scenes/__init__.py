@@ -10,6 +10,7 @@ from tessellation.scenes.scene_load import (
     frames_of,
     is_scene,
     load_scene,
+    overruled,
     prepare_scene,
     samples_by_view,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "is_scene",
     "layers",
     "load_scene",
+    "overruled",
     "parse_scene",
     "prepare_scene",
     "read_scene",

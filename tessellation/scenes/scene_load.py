@@ -92,6 +92,19 @@ def _placed(name: str) -> Iterator[None]:
         raise InputError(replace(fault, place=fault.place or Place(name)) for fault in error.faults) from None
 
 
+def overruled(how: SceneSource) -> Iterator[tuple[str, str, str]]:
+    """Yield what ``how`` sets and a scene file determines: option of commands, what it is, and how a file has it."""
+    looks = how.flat or how.patch_samples is not None or how.tolerance is not None
+    for given, option, what, key in (
+        (looks, "--flat", "how its bodies look", "keys of its [[body]]"),
+        (how.view is not None, "--camera", "where its camera is", "[camera]"),
+        (how.floor, "--floor", "its bodies", '[[body]] with mesh = "floor" and a size, its width'),
+        (how.up != "z", "--up", "which axis is up", 'up = "y" in its [[body]]'),
+    ):
+        if given:
+            yield option, what, key
+
+
 def is_scene(name: str) -> bool:
     """Return True for the name of a shipped scene, mesh or patches, and for one with the suffix of such a file."""
     suffix = Path(name).suffix.lower()
@@ -116,20 +129,8 @@ def files_of(name: str) -> tuple[Path, ...]:
 def _described(name: str, how: SceneSource) -> SceneFile:
     """Return the scene file of a name, or an equivalent one for a model alone."""
     if name in SCENES or Path(name).suffix.lower() == ".toml":
-        if how.patch_samples is not None or how.tolerance is not None or how.flat:
-            raise InputError(Fault("a scene file determines how its bodies look", Place(name)))
-        if how.view is not None:
-            raise InputError(Fault("a scene file determines where its camera is", Place(name), "[camera] in the file"))
-        if how.floor:
-            raise InputError(
-                Fault(
-                    "a scene file determines its bodies",
-                    Place(name),
-                    '[[body]] with mesh = "floor" and a size, its width',
-                )
-            )
-        if how.up != "z":
-            raise InputError(Fault("a scene file determines which axis is up", Place(name), 'up = "y" in its [[body]]'))
+        for _, what, key in overruled(how):
+            raise InputError(Fault(f"a scene file determines {what}", Place(name), key))
         return read_scene(SCENES.get(name, name))
     if name in MESHES or Path(name).suffix.lower() in MESH_SUFFIXES:
         if how.patch_samples is not None or how.tolerance is not None:

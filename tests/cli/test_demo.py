@@ -79,5 +79,5 @@ def test_a_space_goes_to_the_next_part_and_q_ends_it(
     monkeypatch.setattr(demo, "Keys", lambda: terminal)
     assert main(["demo"]) == 0
     assert "".join(dict.fromkeys(title[0] for title in terminal.shown)) == parts
-    assert "pixelflow verify table7" in capsys.readouterr().out
+    assert "pixelflow verify table6" in capsys.readouterr().out
     assert not demo.Show(Screen(80, quiet=True)).live

@@ -11,7 +11,7 @@ import pytest
 from pixelflow.cli.main import main
 from pixelflow.cli.registry import COMMANDS
 from tessellation import BUILT_IN
-from tessellation.scenes import SCENES
+from tessellation.scenes import SCENES, read_scene
 
 EXPECTED = {"pixelflow grade sides.mc": 1, "pixelflow grade sides.mc --save-data start.npz": 1}
 """Exit codes that are not 0: a stub that nobody has solved does not pass."""
@@ -68,6 +68,15 @@ def test_help_shows_them_within_80_columns(name: str, capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     for example in COMMANDS[name].load().EXAMPLES:
         assert f"  {example}\n" in shown and len(example) <= 78
+
+
+def test_the_scene_of_the_help_of_render_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["render", "--help"]) == 0
+    shown = re.search(r"^    \[\[body\]\]\n(?:    .*\n|\n)+", capsys.readouterr().out, re.MULTILINE)
+    scene = tmp_path / "own.toml"
+    scene.write_text(shown[0])
+    assert len(read_scene(scene).bodies) == 2
+    assert main(["render", str(scene), "--size", "64x48", "-q", "-o", str(tmp_path / "own.png")]) == 0
 
 
 def test_the_help_of_pictures_names_every_scene_that_ships(capsys: pytest.CaptureFixture[str]) -> None:

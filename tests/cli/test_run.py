@@ -11,7 +11,6 @@ from pixelflow.cli import run as attended
 from pixelflow.cli.programs import example_files
 from pixelflow.config import TINY
 from pixelflow.isa import INSTRUCTIONS, Program
-from pixelflow.simd.configuration import leaves
 from pixelflow.simd.lanes import AUTO, available, choose
 
 CYCLES = 9
@@ -337,15 +336,6 @@ def test_a_damaged_memory_file(pixelflow, folder: Path) -> None:
     flipped[150] ^= 1
     (folder / "in.npz").write_bytes(flipped)
     assert pixelflow("run", "prog.mc", "--preset", "tiny", "--memory", "in.npz").code == 3
-
-
-def test_unread_values_are_named(pixelflow, folder: Path) -> None:
-    unread = [(key, value) for key, about, value, _ in leaves(TINY) if about.read_by is None]
-    for key, value in unread[:1]:
-        assert pixelflow("run", "prog.mc", "-D", f"{key}={value}", "-q").err == ""
-        result = pixelflow("run", "prog.mc", "-D", f"{key}={value}")
-        assert result.err.startswith(f"note: {key} ") and result.err.count("\n") == 1
-    assert pixelflow("run", "prog.mc", "-D", "igc.call_depth=8").err == ""
 
 
 @pytest.mark.parametrize(

@@ -206,8 +206,8 @@ WRONG = [
     (["compare", "scene.toml", "--cores", "65"], 2, "1 to 64"),
     (["compare", "scene.toml", "--core-mhz", "0"], 2, "1 to 100000 MHz"),
     (["compare", "scene.toml", "--samples", "4"], 2, "only patches are sampled"),
-    (["compare", "scene.toml", "--flat"], 2, "says itself"),
-    (["compare", "scene.toml", "--up", "y"], 2, "says itself what is up"),
+    (["compare", "scene.toml", "--flat"], 2, "determines"),
+    (["compare", "scene.toml", "--up", "y"], 2, "determines which axis is up"),
     (["compare", "enneper", "--samples", "17"], 2, "expected 2 to 16"),
     (
         ["render", "scene.toml", "-o", "a.png", "--machine", "larrabee", "--stats", "s.json"],

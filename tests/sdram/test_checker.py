@@ -9,8 +9,9 @@ import pytest
 from pixelflow.config import SdramConfig
 from pixelflow.node import sdram_checker as checker
 from pixelflow.node.sdram_checker import SdramChecker, Verdict
-from pixelflow.node.sdram_commands import read_traces
+from pixelflow.node.sdram_commands import CommandKind, SdramCommand
 from pixelflow.simd.errors import InputError
+from pixelflow.simd.units import Cycle
 from tests.sdram.timeline import commands
 
 THESIS = SdramConfig()
@@ -84,7 +85,11 @@ def test_the_checker_shares_no_code_with_the_scheduler() -> None:
 def test_the_reference_verdicts(shared: Path) -> None:
     """All of the given traces: legal or not, first bad cycle, rules broken at it."""
     folder = shared / "data" / "sdram"
-    traces = read_traces((folder / "dev_traces.csv").read_text(encoding="utf-8"), "dev_traces.csv")
+    traces: dict[int, list[SdramCommand]] = {}
+    with (folder / "dev_traces.csv").open(encoding="utf-8", newline="") as stream:
+        for trace, cycle, kind, *rest in list(csv.reader(stream))[1:]:
+            command = SdramCommand(Cycle(int(cycle)), CommandKind(kind), *map(int, rest))
+            traces.setdefault(int(trace), []).append(command)
     with (folder / "dev_verdicts.csv").open(encoding="utf-8", newline="") as stream:
         expected = {int(row["trace"]): row for row in csv.DictReader(stream)}
     assert set(traces) == set(expected)

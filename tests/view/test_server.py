@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from pixelflow.cli.main import main
+from pixelflow.cli.programs import shipped_with
+from pixelflow.simd.machine import machine_named
 from tests.view.conftest import served
 
 NAME = "a" * 32
@@ -282,6 +284,14 @@ def test_what_cannot_be_shown_is_refused(
 ) -> None:
     assert main(words) == code
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", sorted(shipped_with(machine_named("attila").target)))
+def test_scenes_of_another_machine_are_shown_also_where_a_mesh_has_their_name(
+    name: str, monkeypatch: pytest.MonkeyPatch, require_server: None
+) -> None:
+    monkeypatch.setattr("pixelflow.cli.view.serve", lambda desks, port, ready: None)
+    assert main(["view", name, "--machine", "attila", "--no-open"]) == 0
 
 
 def test_a_port_that_others_have_is_refused(page_of_run: str, capsys: pytest.CaptureFixture[str]) -> None:
