@@ -100,11 +100,6 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
             *(f"shader{shader}_command" for shader in self._shaders),
         )
 
-    def next_event(self) -> Cycle | None:
-        """The next cycle in which a step begins or ends without an input."""
-        s = self.state
-        return Cycle(s.wake) if s.wake > s.cycle else None
-
     def why_blocked(self) -> str | None:
         """A frame has to end."""
         s = self.state

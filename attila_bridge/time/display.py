@@ -31,7 +31,6 @@ class DisplayState(GpuBoxState):
     decompressing: int = 0
     tickets: dict[int, list[int]] = field(default_factory=dict)
     ticket: int = 0
-    wake: int = -1
     clear: int = 0
     """Clear blocks that follow, one a cycle, without any other event."""
 
@@ -50,11 +49,6 @@ class Display(GpuBox[DisplayState]):
         super().__init__(name, spec)
         self._rops, self._blocks = range(spec.config.gpu.rops), spec.frame.blocks
         self.inputs = ("memory_data", "memory_state", *(f"states{rop}" for rop in self._rops))
-
-    def next_event(self) -> Cycle | None:
-        """The next cycle while it reads, or the one after a run of clear blocks."""
-        s = self.state
-        return Cycle(s.wake) if s.wake > s.cycle else None
 
     def why_blocked(self) -> str | None:
         """A dump that has begun must end."""

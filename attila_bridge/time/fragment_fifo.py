@@ -163,9 +163,10 @@ class FragmentFifo(GpuBox[FifoState]):
             self._shade_vertices(cycle)
         elif plan is not None:
             self._shade_quads(plan)
-        for groups, busy, wire in zip(s.waiting, self._busy, self._inputs, strict=True):
+        for shader, groups in enumerate(s.waiting):
+            busy = self._busy[shader]
             if groups and not (busy.value(cycle) if busy.waiting else busy.seen):
-                wire.send(cycle, groups.popleft(), group)
+                self._inputs[shader].send(cycle, groups.popleft(), group)
         if plan is not None:
             self._pixels(cycle, plan)
         self._report(cycle)
@@ -204,7 +205,8 @@ class FragmentFifo(GpuBox[FifoState]):
         least = config.generated - 2 * self._step_quads
         ready = True
         generated = tested = interpolated = shaded = 0
-        for queues, consumer in zip(s.rops, self._consumer, strict=True):
+        for rop, queues in enumerate(s.rops):
+            consumer = self._consumer[rop]
             held = len(queues.generated)
             if held > least:
                 ready = False
@@ -262,9 +264,10 @@ class FragmentFifo(GpuBox[FifoState]):
             self._interpolate(cycle, plan)
         if plan.early:
             self._from_depth(cycle, plan)
-            for queues, wire, ready in zip(s.rops, self._depth, self._depth_ready, strict=True):
+            for rop, queues in enumerate(s.rops):
+                ready = self._depth_ready[rop]
                 if queues.generated and (ready.value(cycle) if ready.waiting else ready.seen):
-                    wire.send(cycle, queues.generated.popleft(), 4)
+                    self._depth[rop].send(cycle, queues.generated.popleft(), 4)
         arrived = self._quads.waiting
         while arrived and arrived[0][0] <= cycle:
             self._generated(plan, arrived.popleft()[3])
@@ -283,15 +286,16 @@ class FragmentFifo(GpuBox[FifoState]):
     def _interpolate(self, cycle: Cycle, plan: DrawPlan) -> None:
         """Send quads to the interpolator, in turn over the ROPs, changing with the tile."""
         s, rops, room = self.state, len(self.state.rops), self.config.interpolated
-        blocks, early = plan.blocks, plan.early
+        blocks = plan.blocks
+        waiting = [queues.tested if plan.early else queues.generated for queues in s.rops]
+        left = sum(map(len, waiting))
         unit = s.next_unit
         sent: list[tuple[int, int]] = []
         visited = 0
         while True:
-            queues = s.rops[unit]
-            queue = queues.tested if early else queues.generated
+            queues, queue = s.rops[unit], waiting[unit]
             if not queue or queues.interpolating >= room:
-                if visited == rops or not any(each.tested if early else each.generated for each in s.rops):
+                if visited == rops or not left:
                     break
                 unit = (unit + 1) % rops
                 visited += 1
@@ -299,6 +303,7 @@ class FragmentFifo(GpuBox[FifoState]):
             if len(sent) == rops:
                 break
             quad = queue.popleft()
+            left -= 1
             queues.interpolating += 1
             sent.append((unit, quad))
             if queue and (quad == _END or queue[0] == _END or blocks[quad >> 4] >> 2 != blocks[queue[0] >> 4] >> 2):
@@ -311,17 +316,18 @@ class FragmentFifo(GpuBox[FifoState]):
 
     def _from_depth(self, cycle: Cycle, plan: DrawPlan) -> None:
         """Take tested quads; those without a live fragment vanish."""
-        for queues, wire in zip(self.state.rops, self._tested, strict=True):
+        for rop, wire in enumerate(self._tested):
             waiting = wire.waiting
             while waiting and waiting[0][0] <= cycle:
                 quad = waiting.popleft()[3]
                 if quad == _END or plan.tested[quad]:
-                    queues.tested.append(quad)
+                    self.state.rops[rop].tested.append(quad)
 
     def _shaded_to(self, cycle: Cycle, wires: list[Wire], readies: list[Level], color: bool) -> None:
         """Send quads that have returned from the shaders to the colour or depth units, in order."""
         s = self.state
-        for queues, wire, ready in zip(s.rops, wires, readies, strict=True):
+        for rop, queues in enumerate(s.rops):
+            ready = readies[rop]
             if not (queues.shaded and (ready.value(cycle) if ready.waiting else ready.seen)):
                 continue
             quad = queues.shaded[0]
@@ -330,7 +336,7 @@ class FragmentFifo(GpuBox[FifoState]):
             elif quad != _END or s.shading:
                 continue
             queues.shaded.popleft()
-            wire.send(cycle, quad, 4)
+            wires[rop].send(cycle, quad, 4)
             s.counts["OutputFragments"] += 4
             if color and quad == _END:
                 s.ended += 1
@@ -339,10 +345,11 @@ class FragmentFifo(GpuBox[FifoState]):
     def _tested_to_color(self, cycle: Cycle) -> None:
         """Send quads tested after shading to the colour units."""
         s = self.state
-        for queues, wire, ready in zip(s.rops, self._color, self._color_ready, strict=True):
+        for rop, queues in enumerate(s.rops):
+            ready = self._color_ready[rop]
             if queues.tested and (ready.value(cycle) if ready.waiting else ready.seen):
                 quad = queues.tested.popleft()
-                wire.send(cycle, quad, 4)
+                self._color[rop].send(cycle, quad, 4)
                 s.counts["OutputFragments"] += 4
                 if quad == _END:
                     self._end(cycle)

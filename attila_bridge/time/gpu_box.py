@@ -117,12 +117,12 @@ class GpuBox(Box[GpuBoxSpec, StateT]):
         """Return the state before the first cycle."""
         return cast("StateT", type(self).holds(counts))
 
-    def next_event(self) -> Cycle | None:
+    def next_event(self) -> int | None:
         """The next cycle while it is awake, or that in which it wakes."""
         s = self.state
         if s.awake:
-            return Cycle(s.cycle + 1)
-        return Cycle(s.wake) if s.wake > s.cycle else None
+            return s.cycle + 1
+        return s.wake if s.wake > s.cycle else None
 
     def why_blocked(self) -> str | None:
         """Return its reason within a draw."""

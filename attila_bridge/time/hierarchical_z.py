@@ -72,12 +72,12 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
         """Return the state with empty lines."""
         return HierarchicalZState(counts, [_Line() for _ in range(self.config.cache_lines)])
 
-    def next_event(self) -> Cycle | None:
+    def next_event(self) -> int | None:
         """The next cycle while quads can move, or the last cycle of a clear."""
         s = self.state
         if s.awake:
-            return Cycle(s.cycle + 1)
-        return Cycle(s.cleared_at) if s.cleared_at >= 0 else None
+            return s.cycle + 1
+        return s.cleared_at if s.cleared_at >= 0 else None
 
     def wired(self) -> None:
         """Keep the wires used in every cycle."""

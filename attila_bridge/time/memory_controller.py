@@ -158,7 +158,8 @@ class MemoryController(GpuBox[ControllerState]):
     def tick(self, cycle: Cycle) -> None:
         """Take requests, advance answers, start transactions, drive the states of the clients."""
         s = self.state
-        self._wake(cycle)
+        if s.skipped:
+            self._wake(cycle)
         s.cycle = cycle
         touched: set[int] = set()
         for client, wire in self._requests:

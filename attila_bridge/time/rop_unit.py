@@ -118,12 +118,12 @@ class RopUnit(GpuBox[RopState]):
 
     # --- the clock's view ----------------------------------------------------------------------------------------
 
-    def next_event(self) -> Cycle | None:
+    def next_event(self) -> int | None:
         """The next cycle while anything is under way, or the last cycle of a clear or copy."""
         s = self.state
         if s.awake:
-            return Cycle(s.cycle + 1)
-        return Cycle(s.until) if s.until >= 0 else None
+            return s.cycle + 1
+        return s.until if s.until >= 0 else None
 
     def why_blocked(self) -> str | None:
         """A unit within a draw waits for its end."""

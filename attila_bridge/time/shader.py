@@ -380,13 +380,6 @@ class UnifiedShader(GpuBox[ShaderState]):
         self._requests = [wires[f"request{unit}"] for unit in units]
         self._busy = self.level("busy")
 
-    def next_event(self) -> Cycle | None:
-        """The next cycle in which a group can continue without an input."""
-        s = self.state
-        if s.awake:
-            return Cycle(s.cycle + 1)
-        return Cycle(min(s.ends)) if s.ends else None
-
     def why_blocked(self) -> str | None:
         """Groups in a shader have to leave it."""
         return "waits for texture units" if len(self.state.free) < len(self.state.slots) else None
@@ -450,7 +443,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         counts["FinishedThreads"] += threads * len(s.finished)
         counts["UsedResources"] += used
         if not s.awake:
-            self._sleep({"FreeThreads": free, "UsedResources": used})
+            self._sleep({"FreeThreads": free, "UsedResources": used}, min(s.ends, default=-1))
 
     # --- inputs and outputs --------------------------------------------------------------------------------------
 

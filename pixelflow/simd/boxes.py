@@ -348,7 +348,7 @@ class Box(ABC, Generic[SpecT, StateT]):
         return wire
 
     @abstractmethod
-    def next_event(self) -> Cycle | None:
+    def next_event(self) -> int | None:
         """Return the next cycle in which the box has something to do by itself, or None where it can only wait.
 
         It is after the last tick, and changes only by a tick.
@@ -581,7 +581,7 @@ class Clock:
         self._arrivals: dict[int, set[int]] = {}
         self._wants: dict[int, list[int]] = {}
         self._agenda: list[int] = []
-        self._wanted: list[Cycle | None] = [None] * len(self._boxes)
+        self._wanted: list[int | None] = [None] * len(self._boxes)
         self._driving = [False] * len(self._boxes)
         self._drivers = 0
         for index in range(len(self._boxes)):
@@ -641,7 +641,7 @@ class Clock:
         if self._random is not None:
             self._random.shuffle(order)
         self.cycle = cycle
-        soon = Cycle(cycle + 1)
+        soon = cycle + 1
         due.clear()
         sent = self._sent
         sent.clear()
@@ -688,7 +688,7 @@ class Clock:
         if arrives not in self._wants:
             heapq.heappush(self._agenda, arrives)
 
-    def _look_at(self, index: int, wanted: Cycle | None) -> None:
+    def _look_at(self, index: int, wanted: int | None) -> None:
         """Note what a box wants next; raises InternalError where that is in the past."""
         if wanted is not None:
             if wanted <= self.cycle:
