@@ -69,10 +69,10 @@ _END = -1
 class FragmentFifo(GpuBox[FifoState]):
     """Queues for each ROP, and the crossbar to the shaders, whose round over the ROPs ends at the first full shader.
 
-    Quads wait where the depth unit is not ready (`_pixels`), the interpolator has no room or its rate does not allow it
-    (`_interpolate`), the queue of shaded quads or the shader's is full (`_shade_quads`), vertices go first or the shader
-    is busy (`tick`), and where the next unit is not ready or an older quad is still being shaded; the end of a draw waits
-    for all of them (`_shaded_to`, `_tested_to_color`). An incomplete group of vertices waits `vertex_wait` cycles.
+    Quads wait where the depth unit is not ready (`_pixels`), the interpolator has no room or its rate forbids it
+    (`_interpolate`), the queue of shaded quads or the shader's is full (`_shade_quads`), vertices go first or the
+    shader is busy (`tick`), and where the next unit is not ready or an older quad is still being shaded; the end of a
+    draw waits for all of them (`_shaded_to`, `_tested_to_color`). An incomplete group of vertices waits `vertex_wait`.
     """
 
     section, suffix, label = "fifo", "FFU", "FIFO"

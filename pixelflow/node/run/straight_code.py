@@ -4,8 +4,8 @@ It holds PE instructions only: no control, nothing that changes the depth of a s
 port after a store. Plain straight code is invisible to the texture side, except that addresses relative to a parameter
 are checked for ports in each pass. It may contain beginnings of stages (MARK), which take no time, where words are
 there at once. Settings are writes to registers of the LEE. Code that the texture side can notice (`shared`) is
-straight in timing-only runs: it begins and ends with an instruction that uses a port, and sets no mark; `PortTimes` looks into it
-when a transfer comes. The call of a routine of straight code is straight code as well (`analysis.py`).
+straight in timing-only runs: it begins and ends with an instruction that uses a port, and sets no mark; `PortTimes`
+looks into it when a transfer comes. The call of a routine of straight code is straight code as well (`analysis.py`).
 """
 
 from __future__ import annotations
