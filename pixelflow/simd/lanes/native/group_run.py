@@ -363,7 +363,7 @@ class _MeetingError(_NotRightError):
     """Groups have touched the same words of memory, and one has written."""
 
 
-# Stretches of straight code: each is a program of its own once enough of it was executed; numpy executes the rest.
+# Stretches of straight code: each becomes a program once enough of it was executed; numpy executes the rest.
 
 
 _STOPPED = 0xFFFFFFFF
