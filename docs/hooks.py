@@ -32,7 +32,7 @@ from pixelflow.cli.main import main
 ROOT = Path(__file__).parents[1]
 PAGES = Path(__file__).parent / "pages"
 _DOCUMENTS = ("TUTORIAL.md", "CONTRIBUTING.md", "CHANGELOG.md")
-_ROOMS = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
+_ROOMS = ("pixelflow", "microcode", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
 _MADE = re.compile(r"^<!-- made: (pixelflow [^\n]*) -->$", re.MULTILINE)
 _MOTION = re.compile(r"^<!-- in motion -->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
 _FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
@@ -143,7 +143,7 @@ def simulator() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(_PLAYGROUND / "driver.py", "driver.py")
-        for package in ("pixelflow", "microcode"):
+        for package in ("pixelflow", "microcode", "tessellation"):
             for path in sorted((ROOT / package).rglob("*")):
                 if path.suffix in _SHIPPED:
                     archive.write(path, path.relative_to(ROOT))
