@@ -143,7 +143,7 @@ class CoreImage:
         for number, program in enumerate(programs):
             begin = sum(map(len, instructions))
             self._add(program, code, instructions, registers)
-            code += -(-len(program.instructions) * config.instruction_bytes // LINE_BYTES)
+            code += -(-int(BasicBlocks.of(program).bounds[-1]) * config.instruction_bytes // LINE_BYTES)
             self.blocks.append(at.BLOCK * sum(map(len, blocks)))
             blocks.append(_blocks(program, begin, marks[number] if marks else {}))
         nothing = np.zeros(0, np.int64)
@@ -158,7 +158,7 @@ class CoreImage:
         self._caches = [*caches.values()]
         self._first = [
             [[line for line in lines if line >= 0] for lines in each.reshape(-1, config.ways, 2)[..., 0].tolist()]
-            for each in self._caches
+            for each in (self._caches if config.warm_caches else ())
         ]
         parts = [head, *flat, *caches.values(), np.zeros(config.misses_under_way, np.int64), np.zeros(6, np.int64)]
         starts = np.cumsum([0, *map(len, parts)]).tolist()
@@ -254,12 +254,15 @@ def _empty(sets: int, ways: int) -> Numbers:
 
 
 def _fill(cache: Numbers, lines: Sequence[int], ways: int) -> None:
-    """Use lines of a cache that it does not hold, one after the other."""
+    """Use lines of an empty cache, each once, one after the other: of each set the newest ones stay."""
     sets = cache.reshape(-1, ways, 2)
-    for line in lines:
-        kept = sets[line % len(sets)]
-        kept[1:] = kept[:-1].copy()
-        kept[0] = line, 0
+    newest = np.array(lines, np.int64)[::-1]
+    newest = newest[np.argsort(newest % len(sets), kind="stable")]
+    of_set = newest % len(sets)
+    way = np.arange(len(newest)) - np.searchsorted(of_set, of_set)
+    kept = way < ways
+    sets[of_set[kept], way[kept], 0] = newest[kept]
+    sets[of_set[kept], way[kept], 1] = 0
 
 
 def _constants(programs: Sequence[VectorProgram]) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +83,6 @@ class VectorUnit:
         self.memory = memory or ByteMemory(1 << 16)
         self.lanes = WordsEngine(thread_shape(threads), self.memory)
         self._load()
-        self._meanings: list[Meaning] = [instruction.apply for instruction in program.instructions]
-        self._branches = [each.declaration.family is VectorFamily.BRANCH for each in program.instructions]
         self._no_lines = np.zeros((threads, 0), np.int64)
         self._lines = self._no_lines
 
@@ -95,6 +93,14 @@ class VectorUnit:
             if block.start + len(block.values) > self.memory.size:
                 raise InputError(f"data up to byte {block.start + len(block.values) - 1} leave the memory")
             self.memory.data[:, block.start : block.start + len(block.values)] = np.array(block.values, np.uint8)
+
+    @cached_property
+    def _meanings(self) -> list[Meaning]:
+        return [instruction.apply for instruction in self.program.instructions]
+
+    @cached_property
+    def _branches(self) -> list[bool]:
+        return [each.declaration.family is VectorFamily.BRANCH for each in self.program.instructions]
 
     # --- registers ------------------------------------------------------------------------------------------
 
