@@ -243,9 +243,10 @@ def picture_by_units(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     projected = project_on_gen6(scene.frame, scene.bodies, scene.view, config=order.told["config"])
     different = _different(scene.frame, projected.frame)
     pixels = scene.frame.width * scene.frame.height
+    before = PriorWork.of(scene)
     before = PriorWork(
-        PriorWork.of(scene).tessellation,
-        scene.tessellations,
+        before.tessellation,
+        before.tessellations,
         _projection(projected, different, pixels),
         _facts(projected, different, pixels),
     )

@@ -70,7 +70,7 @@ COMMANDS = MachineCommands(
             ),
         ),
         engines=("rows", "compiled"),
-        picture="larrabee_bridge.compare:vector_picture",
+        picture="larrabee_bridge.vector_picture:vector_picture",
         compared=True,
         beside={
             "tessellation": "larrabee_bridge.compare:tessellated_on_both",

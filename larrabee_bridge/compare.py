@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeAlias, TypeVar
@@ -24,8 +23,7 @@ from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import Beside
 from pixelflow.simd.comparison.scorecard import standings_of
 from pixelflow.simd.configuration import Value, constants_of, leaves
-from pixelflow.simd.drawing import LEAST_NEARNESS, NEAREST, TEXEL, DrawnFrame, Frame, Ground, Picture, ScreenTriangles
-from pixelflow.simd.errors import UsageError
+from pixelflow.simd.drawing import LEAST_NEARNESS, NEAREST, TEXEL, DrawnFrame, Frame, Ground, ScreenTriangles
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number, percent, plural, verbatim
 from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, picture, scenes, tessellate
@@ -312,75 +310,6 @@ def _offset(front: FrontEndResult, body: scenes.Body, standpoint: picture.Standp
     corners = front.triangles.corners[whole].reshape(-1, 2)[first]
     depths = front.triangles.depths[whole].reshape(-1)[first]
     return picture.Offset.of(standpoint, body.points[vertices], corners, depths)
-
-
-# A picture by Larrabee's programs: from triangles on the screen, or (``vpu``) from control points and vertices.
-
-
-def vector_picture(order: scenes.PictureOrder[scenes.Scene]) -> tuple[Picture, Report]:
-    """Draw the ordered picture; with the projection ``vpu`` the vector unit also tessellates and projects.
-
-    Raises UsageError for a scene without vertices to project.
-    """
-    if order.projection != "vpu":
-        return scenes.draw_scene(order)
-    return _by_vector_unit(order)
-
-
-def _by_vector_unit(order: scenes.PictureOrder[scenes.Scene]) -> tuple[Picture, Report]:
-    runs: list[Tessellated] = []
-    config, tell = order.told["config"], order.source.progress
-    caches = not order.told.get("ideal_memory", False)
-    engine = str(order.told.get("engine", AUTO))
-
-    def mesher(patches: Sequence[Patch], samples: int) -> Mesh:
-        if tell is not None:
-            tell(f"larrabee: {plural(len(patches), 'patch')} of {samples}x{samples} samples")
-        mesh, found = mesh_on_larrabee(patches, samples, config=config, engine=engine)
-        runs.extend(found)
-        return mesh
-
-    scene = order.load(mesher)
-    if not scene.bodies:
-        raise UsageError("--projection", "the scene has no vertices: its triangles are made on the screen")
-    vertices = project_on_larrabee(
-        scene.frame,
-        scene.bodies,
-        scene.view,
-        tile=order.told["tile"],
-        config=replace(config or CoreConfig(), caches=caches),
-        engine=engine,
-    )
-    cycles = sum(run.timing.cycles for run in runs)
-    by = (cycles, "one core of Larrabee") if runs else scenes.PriorWork.of(scene).tessellation
-    before = scenes.PriorWork(by, scene.tessellations, _projection(vertices), _facts(vertices))
-    return scenes.draw_picture(order, vertices.frame, before, {"fronts": vertices.fronts})
-
-
-def _facts(vertices: FromVertices) -> list[tuple[str, str]]:
-    off = vertices.offset
-    return [
-        ("projection", f"within {off.steps} of 1/256 pixel of 64 bits, depths within {off.depth_steps} of 2^24"),
-        ("", f"{off.moved:,} of {off.vertices:,} vertices in bins on another 1/256 pixel"),
-    ]
-
-
-def _projection(vertices: FromVertices) -> dict[str, Json]:
-    off, fronts = vertices.offset, list(vertices.results)
-    dropped: Counter[str] = Counter()
-    for front in fronts:
-        dropped.update({reason.name.lower(): count for reason, count in front.dropped.items()})
-    return {
-        "cycles": sum(int(front.cycles.sum()) for front in fronts),
-        "primsets": sum(len(front.vertices) for front in fronts),
-        "vertices": sum(int(front.vertices.sum()) for front in fronts),
-        "distinct_vertices": sum(front.distinct for front in fronts),
-        "dropped": dict(dropped),
-        "cut": sum(front.cut for front in fronts),
-        "largest_difference": {"steps": off.steps, "depth_steps": off.depth_steps},
-        "compared": off.vertices,
-        "on_another_step": off.moved,
-    }
 
 
 # Tile sizes of a picture, each executed: latency, throughput, imbalance and waiting, added to a comparison.

@@ -257,12 +257,12 @@ class LineFill:
         """Lines of `held` requested completely."""
         self.decompressed = 0
         """Lines of `held` ready to be written into the cache."""
-        self.decompressing = 0
-        """Cycle in which a decompression ends; 0: none."""
-        self.writing = 0
-        """Cycle in which the write of a line ends; 0: none."""
-        self.bus = 0
-        """Cycle in which `answer` has passed the bus; 0: it is free."""
+        self.decompressing = -1
+        """Cycle in which a decompression ends; -1: none."""
+        self.writing = -1
+        """Cycle in which the write of a line ends; -1: none."""
+        self.bus = -1
+        """Cycle in which `answer` has passed the bus; -1: it is free."""
         self.answer: _Fill | None = None
         self.answer_bytes = 0
         self.tickets: dict[int, _Fill] = {}
@@ -280,9 +280,9 @@ class LineFill:
     def next_step(self, cycle: int, accepts: int) -> int:
         """Return the next cycle in which `step` does anything; -1: only after an answer or a new state."""
         count = len(self.held)
-        if (self.tags.queue and count < self.inputs) or (accepts and self.asking < count and not self.bus):
+        if (self.tags.queue and count < self.inputs) or (accepts and self.asking < count and self.bus < 0):
             return cycle + 1
-        return min((end for end in (self.writing, self.decompressing, self.bus) if end), default=-1)
+        return min((end for end in (self.writing, self.decompressing, self.bus) if end >= 0), default=-1)
 
     def answered(self, cycle: int, transaction: Transaction, width: int) -> int:
         """Take an answer of the controller, over a bus of ``width`` bytes; return the cycles since the request."""
@@ -298,7 +298,7 @@ class LineFill:
         self.filled = -1
         held, tags = self.held, self.tags
         if self.writing == cycle:
-            self.writing = 0
+            self.writing = -1
             fill = held.popleft()
             self.asking -= 1
             tags.finish(fill.request, False)
@@ -306,11 +306,11 @@ class LineFill:
         if tags.queue and len(held) < self.inputs:
             held.append(_Fill(tags.queue.popleft()))
         if self.bus == cycle and self.answer is not None:
-            self.bus = 0
+            self.bus = -1
             self.answer.received += self.answer_bytes
             self.answer = None
         sent: Transaction | None = None
-        if self.asking < len(held) and not self.bus and accepts:
+        if self.asking < len(held) and self.bus < 0 and accepts:
             fill = held[self.asking]
             size = min(TRANSACTION_BYTES, self.line_bytes - fill.requested)
             address = fill.request.block * self.line_bytes + fill.requested
@@ -322,7 +322,7 @@ class LineFill:
             if fill.requested == self.line_bytes:
                 self.asking += 1
         self._decompress(cycle)
-        if self.decompressed and not self.writing:
+        if self.decompressed and self.writing < 0:
             self.decompressed -= 1
             self.writing = cycle + self.write
         return sent
@@ -330,11 +330,11 @@ class LineFill:
     def _decompress(self, cycle: int) -> None:
         held = self.held
         if self.decompressing == cycle:
-            self.decompressing = 0
+            self.decompressing = -1
             self.decompressed += 1
-        ahead = self.decompressed + (1 if self.writing else 0)
-        if not self.decompressing and ahead < len(held) and held[ahead].received == self.line_bytes:
+        ahead = self.decompressed + (self.writing >= 0)
+        if self.decompressing < 0 and ahead < len(held) and held[ahead].received == self.line_bytes:
             if self.decompression:
                 self.decompressing = cycle + self.decompression
-            elif not self.writing and not self.decompressed:
+            elif self.writing < 0 and not self.decompressed:
                 self.decompressed += 1

@@ -128,7 +128,7 @@ class CoreImage:
         for number, program in enumerate(programs):
             begin = sum(map(len, instructions))
             self._add(program, code, instructions, registers)
-            code += -(-len(program.instructions) * config.instruction_bytes // LINE_BYTES)
+            code += -(-int(BasicBlocks.of(program).bounds[-1]) * config.instruction_bytes // LINE_BYTES)
             self.blocks.append(at.BLOCK * sum(map(len, blocks)))
             blocks.append(_blocks(program, begin, marks[number] if marks else {}))
         nothing = np.zeros(0, np.int64)

@@ -33,7 +33,7 @@ def native_runs(program: VectorProgram, shape: Shape) -> GroupRuns:
     found: GroupRuns | None = program.analyses.get(key)
     if found is None:
         made = program.meant(f"groups of {shape.group}", GroupProgram, lambda: group_program(program, shape))
-        found = program.analyses[key] = GroupRuns(made, LINE_BYTES)
+        found = program.analyses[key] = GroupRuns(made, LINE_BYTES, kept=program.meant)
     return found
 
 

@@ -36,13 +36,8 @@ class BasicBlocks:
         """Return the basic blocks of a program; the same object for the same program."""
         found = program.analyses.get("basic blocks")
         if found is None:
-            begins = {0, len(program.instructions)}
-            for number, each in enumerate(program.instructions):
-                if each.declaration.family is VectorFamily.BRANCH:
-                    begins.add(number + 1)
-                arguments = zip(each.declaration.operands, each.operands, strict=True)
-                begins |= {program.index_of[value] for spec, value in arguments if isinstance(spec.kind, Target)}
-            found = program.analyses["basic blocks"] = cls._made(program, sorted(begins))
+            made = program.meant("basic blocks", cls, lambda: cls._made(program, _begins(program)))
+            found = program.analyses["basic blocks"] = made
         return found
 
     @classmethod
@@ -61,6 +56,16 @@ class BasicBlocks:
             tuple(number for number in range(first, past) if memory[number]) for first, past in pairwise(begins)
         )
         return cls(np.array(begins, np.int64), touching, {at: block for block, at in enumerate(begins[:-1])})
+
+
+def _begins(program: VectorProgram) -> list[int]:
+    begins = {0, len(program.instructions)}
+    for number, each in enumerate(program.instructions):
+        if each.declaration.family is VectorFamily.BRANCH:
+            begins.add(number + 1)
+        arguments = zip(each.declaration.operands, each.operands, strict=True)
+        begins |= {program.index_of[value] for spec, value in arguments if isinstance(spec.kind, Target)}
+    return sorted(begins)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -58,6 +59,15 @@ class VectorProgram(AssembledProgram):
     def dependences(self) -> tuple[Dependences, ...]:
         """Reads and writes of each instruction."""
         return self.meant("dependences", tuple, lambda: self.each(dependences))
+
+    @cached_property
+    def addresses(self) -> tuple[int, ...]:
+        """The word address of each instruction; kept, since a program whose meaning is known need not be decoded."""
+
+        def made() -> tuple[int, ...]:
+            return tuple(accumulate((each.words for each in self.instructions), initial=0))[:-1]
+
+        return self.meant("addresses", tuple, made)
 
     def each(self, make: Callable[[Instruction], _Made]) -> tuple[_Made, ...]:
         """Return what is made of each instruction; equal words are one object, of which it is made once."""

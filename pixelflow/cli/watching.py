@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from pixelflow.cli.arguments import count
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, refuse_clashes, refuse_overwrite
 from pixelflow.config import NodeConfig
-from pixelflow.node import Node
 from pixelflow.simd.configuration import Effective
 from pixelflow.simd.errors import (
     SimulatorError,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from pixelflow.cli.recording import MemoryChecks, Recording
     from pixelflow.cli.stats import StatsFiles
     from pixelflow.cli.trace_files import TraceFiles
-    from pixelflow.node import EnergyMeter
+    from pixelflow.node import EnergyMeter, Node
     from pixelflow.simd.report import Report
 
 

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from glob import glob
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -320,7 +321,11 @@ def sources_of(package: str) -> list[tuple[str, bytes]]:
         loader = cast("ResourceLoader", spec.loader)  # of a file, or of one in a zip archive
         return [("", loader.get_data(spec.origin))]
     folder = shipped(package)
-    return [(path.relative_to(folder).as_posix(), path.read_bytes()) for path in sorted(folder.rglob("*.py"))]
+    found = []
+    for name in sorted(glob("**/*.py", root_dir=folder, recursive=True)):
+        with open(os.path.join(folder, name), "rb") as file:
+            found.append((name.replace(os.sep, "/"), file.read()))
+    return found
 
 
 def _unpacked(package: str, parts: tuple[str, ...]) -> Path:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-import pickle
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -12,12 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from microcode import LIBRARY
 from pixelflow.caveats import coded
 from pixelflow.config import THESIS, NodeConfig, config_of
 from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.errors import Fault, InputError, must_be
-from pixelflow.simd.lanes import AUTO, choose
 from pixelflow.simd.report import (
     Json,
     RasterImage,
@@ -30,7 +26,6 @@ from pixelflow.simd.report import (
     plural,
     six_digits,
 )
-from pixelflow.simd.store import MODEL, digest_of, key_of, store
 from tessellation.host.ledger import PatchLedger, balance
 from tessellation.host.session import (
     CachingSession,
@@ -468,43 +463,3 @@ def collect(
             measured = measure(members, result.points[lanes], result.normals[lanes], reference, share)
             found.update({place.patch: samples for place, samples in zip(placements, measured, strict=True)})
     return found
-
-
-def _library() -> list[tuple[str, str]]:
-    """Return names and hashes of the library's files; one of the working folder comes first, as for an include."""
-    names = sorted(path.relative_to(LIBRARY) for path in LIBRARY.rglob("*.mc"))
-    found = [(name, name if name.is_file() else LIBRARY / name) for name in names]
-    return [(str(name), hashlib.sha256(path.read_bytes()).hexdigest()) for name, path in found]
-
-
-def tessellate_kept(
-    patches: Sequence[Patch],
-    samples: int,
-    *,
-    engine: str = AUTO,
-    config: NodeConfig = THESIS,
-    progress: Callable[[PassBegins], object] | None = None,
-) -> Tessellation:
-    """Return the result of `tessellate`, kept for the next process: for models that ship, drawn again and again.
-
-    Its accounts and its wall time are those of the run that made it. Engines other than the default one always run.
-    """
-    chosen = choose(engine).engine if engine in (AUTO, "compiled") else None
-    if chosen is None:
-        return tessellate(patches, samples, engine=engine, config=config, progress=progress)
-    code = digest_of("pixelflow", "microcode", "tessellation")
-    key = key_of(code, _library(), chosen, pickle.dumps((patches, samples, config)))
-    found = store().get_object(MODEL, key, Tessellation)
-    if found is None:
-        found = tessellate(patches, samples, engine=engine, config=config, progress=progress)
-        store().put_object(MODEL, key, replace(found, is_stored=True))
-    elif progress is not None:
-        for number, plan in enumerate(found.plans, start=1):
-            work = f"{plural(len(plan.work.placements), 'patch')}, kept from an earlier run"
-            progress(PassBegins(number, len(found.plans), work))
-    return found
-
-
-def origin(results: Iterable[Tessellation]) -> str:
-    """Return what to add to cycles of several results where an earlier process has executed some."""
-    return ", from the store" if any(each.is_stored for each in results) else ""

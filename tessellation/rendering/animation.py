@@ -16,8 +16,9 @@ from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.configuration import Effective
 from pixelflow.simd.drawing import Frame, Picture, draw, draw_frame
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, facts, number, plural, share, verbatim
+from tessellation.host.kept_model import origin
 from tessellation.host.session import GP_FLOPS, Session, TakenResults, operations
-from tessellation.host.tessellator import Tessellation, TrimAccount, origin, together, trims_of
+from tessellation.host.tessellator import Tessellation, TrimAccount, together, trims_of
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, bytes_to_gps, received
 from tessellation.microprogram.method import LOADING, READING, WrittenPass
 from tessellation.microprogram.passes import Plan
@@ -257,7 +258,7 @@ class _Animator:
             self._session.take_every = self._way == "interleaved" and self._waiting is not None
         scene = source.at(number)
         self.draw()
-        self.once = scene.once
+        self.once = self.once or tuple(each.whole() for each in scene.once)
         runs = [run for each in scene.anew for run in each.runs]
         for run in runs:
             self._count(run, self.paths)

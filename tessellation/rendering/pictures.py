@@ -13,7 +13,8 @@ from pixelflow.simd.drawing import Draw, Frame, Picture, ScreenTriangles, State,
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Json, Report, counted, facts, largest, machine_time, shares
 from tessellation import Tessellation, load
-from tessellation.host.tessellator import origin, trims_of
+from tessellation.host.kept_model import origin
+from tessellation.host.tessellator import trims_of
 from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
 from tessellation.rendering.account import LAST_LAYER, uncounted_pixels, uncounted_work
 from tessellation.rendering.composition import (

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
-from tessellation.host.tessellator import Tessellation, tessellate, tessellate_kept
-from tessellation.microprogram.method import Method
+from tessellation.host.kept_model import ModelWork, kept_model
 from tessellation.picture import MESH_SUFFIXES, SAMPLES, Model, SceneSource, Standpoint, View, read_model
 from tessellation.picture.models import CHECKER, checker, read_texels, shipped_model
 from tessellation.plan.mapping import MAX_SAMPLES
@@ -22,6 +22,10 @@ from tessellation.scenes.scene_file import MESHES, MOST_TRIANGLES, SCENES, Gener
 from tessellation.scenes.world import Body, Placed, SampledBodies, SampledCopy, copies_of, draws_of, upright
 from tessellation.surface.bpt import BUILT_IN, PatchFile, is_patches, load
 from tessellation.surface.mesh import Mesh
+
+if TYPE_CHECKING:
+    from tessellation.host.tessellator import Tessellation
+    from tessellation.microprogram.method import Method
 
 _LARGEST_TEXTURE = 1024
 _FLOOR_COLOUR, _FLOOR_SIZE, _NEAR_FLOOR = (0.55, 0.56, 0.58), 2.5, 0.01
@@ -42,13 +46,13 @@ class Scene:
     view: View = field(default_factory=View)
     choice: SampleChoice | None = None
     """Samples chosen by view for the patches of all such bodies and their copies."""
-    once: tuple[Tessellation, ...] = ()
+    once: tuple[ModelWork, ...] = ()
     """Tessellations before the first frame, the same for every frame, in the order of bodies."""
 
     @property
     def tessellations(self) -> tuple[Tessellation, ...]:
         """All tessellations that this frame needs by itself."""
-        return (*self.once, *self.anew)
+        return (*(each.whole() for each in self.once), *self.anew)
 
     @property
     def triangles(self) -> int:
@@ -307,9 +311,7 @@ def _source(placed: Placed, described: SceneFile, how: SceneSource) -> Model | P
     return file
 
 
-def _model(
-    placed: Placed, source: Model | PatchFile, state: State, how: SceneSource
-) -> tuple[Body, Tessellation | None]:
+def _model(placed: Placed, source: Model | PatchFile, state: State, how: SceneSource) -> tuple[Body, ModelWork | None]:
     """Return a body unplaced, and the tessellation of its patches."""
     tessellation = None
     model: Model | Mesh
@@ -317,11 +319,11 @@ def _model(
         model, corners = source, source.corners
     else:
         if how.mesher is not None:
-            mesh = how.mesher(source.patches, placed.samples or SAMPLES)
+            model = how.mesher(source.patches, placed.samples or SAMPLES)
+            corners = model.triangles
         else:
             tessellation = _tessellated(placed, source, how)
-            mesh = tessellation.mesh(weld=True)
-        model, corners = mesh, mesh.triangles
+            model, corners = tessellation.model, tessellation.model.corners
     points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
     if placed.up == "y":
         points, normals = upright(points), upright(normals)
@@ -333,12 +335,15 @@ def _model(
     return body, tessellation
 
 
-def _tessellated(placed: Placed, source: PatchFile, how: SceneSource) -> Tessellation:
+def _tessellated(placed: Placed, source: PatchFile, how: SceneSource) -> ModelWork:
     """Tessellate patches; a shipped model whose run is not watched may be kept from an earlier process."""
     patches, samples = source.patches, placed.samples or SAMPLES
     if placed.source in BUILT_IN and how.watch is None:
-        return tessellate_kept(patches, samples, engine=how.engine, config=how.config, progress=how.progress)
-    return tessellate(patches, samples, engine=how.engine, config=how.config, progress=how.progress, watch=how.watch)
+        return kept_model(patches, samples, engine=how.engine, config=how.config, progress=how.progress)
+    from tessellation.host.tessellator import tessellate
+
+    done = tessellate(patches, samples, engine=how.engine, config=how.config, progress=how.progress, watch=how.watch)
+    return ModelWork.of(done)
 
 
 def _beside(described: SceneFile, source: str) -> Path:

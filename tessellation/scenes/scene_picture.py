@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pixelflow.caveats import resting_on
 from pixelflow.simd.commands import Told
@@ -11,10 +12,13 @@ from pixelflow.simd.comparison import side_object
 from pixelflow.simd.drawing import Frame, Ground, Picture, PictureDifference, draw_frame
 from pixelflow.simd.report import Json, Part, Report, counted, facts, largest, number, shares
 from pixelflow.simd.units import GUESSED
-from tessellation.host.tessellator import Tessellation, origin
+from tessellation.host.kept_model import ModelWork, origin
 from tessellation.picture import PictureOrder
 from tessellation.sampling import SampleChoice, choice_facts
 from tessellation.scenes.scene_load import Scene
+
+if TYPE_CHECKING:
+    from tessellation.host.tessellator import Tessellation
 
 _MOST_STAGES = 7
 """Stages in a brief."""
@@ -28,7 +32,7 @@ class PriorWork:
 
     tessellation: tuple[int, str] | None = None
     """Cycles, and the machine."""
-    tessellations: Sequence[Tessellation] = ()
+    tessellations: Sequence[ModelWork | Tessellation] = ()
     """Those of a node."""
     projection: Mapping[str, Json] | None = None
     facts: Sequence[tuple[str, str]] = ()
@@ -38,9 +42,9 @@ class PriorWork:
     @classmethod
     def of(cls, scene: Scene) -> PriorWork:
         """Return the work of a node for a scene."""
-        cycles = sum(each.cycles for each in scene.tessellations)
-        by = (cycles, "a PixelFlow node") if scene.tessellations else None
-        return cls(by, scene.tessellations, choice=scene.choice)
+        made: tuple[ModelWork | Tessellation, ...] = (*scene.once, *scene.anew)
+        by = (sum(each.cycles for each in made), "a PixelFlow node") if made else None
+        return cls(by, made, choice=scene.choice)
 
 
 def draw_scene(order: PictureOrder[Scene]) -> tuple[Picture, Report]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pixelflow.simd.drawing import REACH, Draw, State
 from pixelflow.simd.errors import Fault, InputError
-from tessellation.host.manager import PatchManager
-from tessellation.host.tessellator import Tessellation
-from tessellation.microprogram.method import Method
 from tessellation.picture import KEY, SceneSource, Standpoint, View, facets, unit
 from tessellation.picture.lighting import CLAY, check_mesh, lit_triangles
 from tessellation.sampling import SampleChoice, Sampling, SeenPatches, outline_of, outward
@@ -21,6 +18,10 @@ from tessellation.scenes.families import counting
 from tessellation.surface.mesh import build_mesh
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import PatchSamples
+
+if TYPE_CHECKING:
+    from tessellation.host.tessellator import Tessellation
+    from tessellation.microprogram.method import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,8 @@ class SampledBodies:
 
     def __init__(self, copies: Sequence[SampledCopy], how: SceneSource, method: Method | None = None) -> None:
         """Raise InputError for patches that a manager refuses, and for a one-sided body that is not orientable."""
+        from tessellation.host.manager import PatchManager
+
         self.copies = tuple(copies)
         patches = [patch for copy in copies for patch in copy.patches]
         self._sampling = [copy.sampling for copy in copies for _ in copy.patches]

@@ -345,7 +345,7 @@ def _finish_normals(
     hopeless = length < 1e-9
     normals = np.where(hopeless[:, None], (0.0, 0.0, 1.0), normals / np.where(hopeless, 1.0, length)[:, None])
     counted = hopeless & ~idle
-    unrepaired = len(np.unique(groups[counted])) if weld else int(counted.sum())
+    unrepaired = len(set(groups[counted].tolist())) if weld else int(counted.sum())
     return normals, count - unrepaired, unrepaired
 
 

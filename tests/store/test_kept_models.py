@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from microcode import LIBRARY
 from pixelflow.config import TINY, load_config
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.store import MODEL, store
 from tessellation import load
 from tessellation.host import tessellator
-from tessellation.host.tessellator import Tessellation, tessellate, tessellate_kept
+from tessellation.host.kept_model import tessellate_kept
+from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.picture import SceneSource
 from tessellation.scenes import load_scene
 
@@ -71,9 +73,7 @@ def test_what_differs_is_another_one(runs: list[int], folder: Path) -> None:
         tessellate_kept(PATCHES, 4, config=other)
     assert runs == [4, 5, 4, 4]
     (folder / "float32").mkdir()
-    (folder / "float32" / "tuned.mc").write_text(
-        (tessellator.LIBRARY / "float32" / "tuned.mc").read_text() + "; mine\n"
-    )
+    (folder / "float32" / "tuned.mc").write_text((LIBRARY / "float32" / "tuned.mc").read_text() + "; mine\n")
     tessellate_kept(PATCHES, 4, config=TINY)
     assert len(runs) == 5
 

@@ -11,6 +11,7 @@ import pytest
 
 from larrabee_bridge.vpu import issue
 from larrabee_bridge.vpu.native import native_runs
+from larrabee_bridge.vpu.notes import BasicBlocks
 from larrabee_bridge.vpu.program import assemble_vector
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from larrabee_bridge.vpu_run import execute
@@ -183,17 +184,19 @@ def test_a_pass_of_a_tessellation_is_the_same_program(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("damage", [None, *DAMAGES])
 def test_kept_meanings_are_those_recorded(damage: str | None) -> None:
-    """Reads, writes and forms of a program of the vector unit."""
+    """Reads, writes, forms, addresses, basic blocks and frames of a program of the vector unit."""
 
     def recorded() -> tuple[object, ...]:
         program = assemble_vector("vmadd231ps v1{k1}, v2, [r3]\nagain: add r1, 70000\ncmp r1, r2\njl again\nhalt\n")
-        made = native_runs(program, VectorUnit(program, 1).lanes.shape).program
+        runs = native_runs(program, VectorUnit(program, 1).lanes.shape)
+        made, blocks = runs.program, BasicBlocks.of(program)
         parts = [(part.form, part.operands) for part in made.parts]
-        return program.dependences, parts, made.fixed, made.addresses, made.begins, made.places
+        found = (program.dependences, parts, made.fixed, made.accessing, made.addresses, made.begins, made.places)
+        return *found, blocks.bounds.tolist(), blocks.touching, blocks.block_at, runs.frame(frozenset())
 
     first = recorded()
     files = [Path(each.path) for each in store().files() if each.kind == MEANING]
-    assert len(files) == 2
+    assert len(files) == 5
     if damage is not None:
         for file in files:
             file.write_bytes(DAMAGES[damage](file.read_bytes()))

@@ -44,7 +44,7 @@ KINDS = {
         larrabee_bridge.pipeline.work gen6_bridge.time attila_bridge.time""",
     "watching": f"""
         {NODE}.account {NODE}.energy {NODE}.assumptions {NODE}.run_report {NODE}.replay
-        larrabee_bridge.claims larrabee_bridge.compare larrabee_bridge.thread_events
+        larrabee_bridge.claims larrabee_bridge.compare larrabee_bridge.vector_picture larrabee_bridge.thread_events
         gen6_bridge.claims gen6_bridge.compare gen6_bridge.debugger gen6_bridge.thread_events
         attila_bridge.claims attila_bridge.watched""",
     "neither": f"""

@@ -53,6 +53,7 @@ TABLE = {
     "larrabee_bridge": "pixelflow.caveats pixelflow.evidence microcode numpy",
     "larrabee_bridge.claims.paper": "pixelflow.evidence tessellation",
     "larrabee_bridge.compare": f"{NODE} tessellation numpy",
+    "larrabee_bridge.vector_picture": "tessellation",
     "gen6_bridge": "pixelflow.caveats pixelflow.evidence numpy",
     "gen6_bridge.compare": "tessellation numpy",
     "attila_bridge": "pixelflow.caveats pixelflow.evidence numpy",

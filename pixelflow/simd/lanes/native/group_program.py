@@ -60,11 +60,15 @@ class GroupProgram:
     name: str = "the program"
     fixed: tuple[tuple[bool, ...], ...] = field(init=False)
     """Of each part, which of its operands code is made for: all but numbers that are read when it runs."""
+    accessing: int = field(init=False)
+    """How many parts touch memory."""
 
     def __post_init__(self) -> None:
         flow = list(zip(self.parts, self.branches, strict=True))
         once = {(id(part), branch): _fixed_operands(part, branch) for part, branch in flow}
         object.__setattr__(self, "fixed", tuple([once[id(part), branch] for part, branch in flow]))
+        access = {id(part.form): any(map(touches, part.form.steps)) for part in self.parts}
+        object.__setattr__(self, "accessing", sum(access[id(part.form)] for part in self.parts))
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -117,9 +121,7 @@ def touches(step: FormStep) -> bool:
 
 def most_words(program: GroupProgram, noting: int) -> int:
     """Return how many words a group may note from one look for room to the next: no block comes twice between."""
-    access = {id(part.form): any(map(touches, part.form.steps)) for part in program.parts}
-    accesses = sum(access[id(part.form)] for part in program.parts)
-    return len(program.begins) + accesses * (1 if noting == COUNTS else 1 + 2 * program.shape.group)
+    return len(program.begins) + program.accessing * (1 if noting == COUNTS else 1 + 2 * program.shape.group)
 
 
 def needed_steps(program: GroupProgram, block: int) -> dict[int, list[bool]]:

@@ -69,12 +69,20 @@ class GroupRun:
 
 
 GroupNoted = Callable[[GroupNote], None]
+Kept = Callable[[str, type[GroupFrame], Callable[[], GroupFrame]], GroupFrame]
 
 
 class GroupRuns:
     """Runs of one program, on any number of groups."""
 
-    def __init__(self, program: GroupProgram, line_bytes: int = 64, made_by: CodeBuilder | None = None) -> None:
+    def __init__(
+        self,
+        program: GroupProgram,
+        line_bytes: int = 64,
+        made_by: CodeBuilder | None = None,
+        kept: Kept | None = None,
+    ) -> None:
+        """``kept`` returns what is made of the program by its name and class, perhaps from an earlier process."""
         self.program = program
         self._line_bits = line_bytes.bit_length() - 1
         self._builder = made_by or builder()
@@ -84,6 +92,7 @@ class GroupRuns:
         self.meetings = 0
         """Runs that were given up because groups touch the same words: whatever comes of them is made a second time."""
         self._frames: dict[frozenset[int], GroupFrame] = {}
+        self._kept = kept or (lambda what, of, make: make())
         self._functions: dict[tuple[frozenset[int], int, bool, int], Native] = {}
         self._most_words: dict[int, int] = {}
         self._carried_out = 0
@@ -133,7 +142,8 @@ class GroupRuns:
     def frame(self, varying: frozenset[int]) -> GroupFrame:
         """Return the layout of frames, where these registers have no single value at the beginning."""
         if varying not in self._frames:
-            self._frames[varying] = GroupFrame.of(self.program, varying)
+            what = f"frame for groups of {self.program.shape.group}, {sorted(varying)} vary"
+            self._frames[varying] = self._kept(what, GroupFrame, lambda: GroupFrame.of(self.program, varying))
         return self._frames[varying]
 
     def function(self, varying: frozenset[int], noting: int, tracked: bool, expected: int = 0) -> Native:
