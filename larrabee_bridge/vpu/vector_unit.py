@@ -102,14 +102,6 @@ class VectorUnit:
                 raise InputError(f"data up to byte {block.start + len(block.values) - 1} leave the memory")
             self.memory.data[:, block.start : block.start + len(block.values)] = np.array(block.values, np.uint8)
 
-    @cached_property
-    def _meanings(self) -> list[Meaning]:
-        return [instruction.apply for instruction in self.program.instructions]
-
-    @cached_property
-    def _branches(self) -> list[bool]:
-        return [each.declaration.family is VectorFamily.BRANCH for each in self.program.instructions]
-
     # --- registers ------------------------------------------------------------------------------------------
 
     def vector(self, number: int) -> NDArray[np.uint32]:
