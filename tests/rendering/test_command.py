@@ -144,7 +144,7 @@ def test_what_cannot_be_drawn_is_refused_before_patches_are_tessellated(
     pytest.importorskip("trimesh")
     from tessellation.scenes import scene_load as load
 
-    monkeypatch.setattr(load, "tessellate", lambda *_, **__: pytest.fail("it was tessellated before"))
+    monkeypatch.setattr(load, "kept_model", lambda *_, **__: pytest.fail("it was tessellated before"))
     scene = '[[body]]\npatches = "teapot"\n[[body]]\nname = "pane"\nmesh = "floor"\nblend = "over"\nalpha = 90\n'
     (folder := tmp_path / "scenes").mkdir()
     (folder / "pane.toml").write_text(scene)
@@ -172,7 +172,7 @@ def test_a_terminal_sees_what_is_being_done_in_one_line(tmp_path: Path, monkeypa
     line = capsys.readouterr().err
     assert "\r\x1b[2K" in line and "4 patches" in line
     assert main([*words, "--no-progress"]) == 0
-    assert capsys.readouterr().err.splitlines()[0].startswith("pass 1 ")
+    assert "4 patches" in capsys.readouterr().err.splitlines()[0]
     assert main([*words, "-q"]) == 0
     assert capsys.readouterr().err == ""
 

@@ -59,7 +59,7 @@ def refused(make) -> str:
 def test_all_files_that_are_missing_or_damaged_are_told_at_once(load, tmp_path: Path, monkeypatch) -> None:
     from tessellation.scenes import scene_load as loading
 
-    monkeypatch.setattr(loading, "tessellate", lambda *_, **__: pytest.fail("it was tessellated before"))
+    monkeypatch.setattr(loading, "kept_model", lambda *_, **__: pytest.fail("it was tessellated before"))
     (tmp_path / "models" / "broken.bpt").write_text("one\n")
     text = '[[body]]\npatches = "enneper"\n[[body]]\nmesh = "none.obj"\ntexture = "no.png"\n'
     text += '[[body]]\npatches = "models/broken.bpt"\n' + 2 * '[[body]]\nmesh = "none.ply"\n' + BODY
