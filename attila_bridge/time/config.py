@@ -121,7 +121,8 @@ class MemoryConfig:
     page_bytes: int = _coded(4096, "bytes", "bytes of a page of one channel", of=(1024, 2048, 4096, 8192))
     open_pages: int = _coded(1, "pages", "pages that a channel keeps open", of=(1, 2, 4, 8))
     page_open: int = _coded(20, "cycles", "after its last command a channel may open another page", 1, 256)
-    max_reads: int = _coded(16, "transactions", "reads in a row while a write waits", 1, 256)
+    max_reads: int = _coded(16, "transactions",
+        "reads in a row after which a waiting write goes; one that comes in a longer run waits for its end", 1, 256)
     max_writes: int = _coded(16, "transactions", "writes in a row while a read waits", 1, 256)
     request_queue: int = _coded(64, "requests", "requests that the controller holds", 32, 1024)
     reserve: int = _coded(2, "requests",

@@ -316,6 +316,14 @@ def _lines(*blocks: int) -> Run:
     return of(_TEXTURE, stream("requests", [(n, 0, n, 0, 20 + n) for n in range(len(blocks))]), draw)
 
 
+def _three_samples(config: AttilaConfig) -> Outputs:
+    """A read of three samples, two of line 1, which comes from 40 to 52, and one of line 0, from 56 to 68."""
+    draw = plan(reads=(ReadPlan({0: 0}, [tuple((((block, 16),),) for block in (1, 1, 0))]),))
+    sends: list[Send] = [(21, "requests", (0, 0, 0, 0, 20))]
+    sends += [(40 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(8)]
+    return arrivals(_TEXTURE, sends, draw, config=config)
+
+
 _GIVEN = {"texture.request_queue": 64}
 
 TEXTURES = [
@@ -341,6 +349,11 @@ TEXTURES = [
         "a sample without its line waits in the window; with one place the next is not fetched", _GIVEN),
     Rule("texture.access_queue", 1, _lines(0, 1, 2, 3), number("memory_request"), 16, 4,
         "one access at a time", _GIVEN),
+    Rule("texture.access_queue", 1, _three_samples, at("results"), [85], [92],
+        "line 1 is written by 60, line 0 by 76: two samples are read from 60 on, the third in 76, filtered from 77 to "
+        "82, handed on in 83 and sent in 84; with one place the second finds none in 60 and, as the window is searched "
+        "when a line arrives, is read in 76 and filtered from 77 to 82; its place is free in 83, when the third is "
+        "read: 7 later"),
 ]  # fmt: skip
 
 # --- depth and colour units ------------------------------------------------------------------------------------------
@@ -435,6 +448,11 @@ ROPS = [
     Rule("color.extra_read_port", False, lambda config: blended(0, 16, 32, 48, 64, config=config), at("alu_start"),
         [42, 50, 58, 66, 75], [42, 50, 66, 67, 75],
         "the line that is pushed out is read from 55 to 63; the third quad is read in 55, or 63, the fourth in 64"),
+    Rule("color.cache_outputs", 1, lambda config: blended(0, 16, 32, 48, 64, 80, 1, apart=1, config=config),
+        last("alu_start"), 90, 99,
+        "the seventh pushes no line out and is begun 8 after the sixth; with one at a time it waits as well: the fifth "
+        "is accepted in 44 and the others 18 later each, as above, so in 80, decompressed by 88, written by 96, begun "
+        "in 97"),
     Rule("hz.enabled", False, _EVICTION, number("maxima"), 1, 0, "a maximum of the line that is evicted, or none"),
     Rule("hz.update_latency", 7, _EVICTION, last("maxima"), 275, 278,
         "the fifth quad in 261 finds all ways taken; the old line is read from 263 for 8 cycles, and a wire of "
@@ -1637,6 +1655,12 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("a write ends a run of reads", lambda: memory((30, READ, 0), (31, READ, 64), (32, WRITE, 128), (33, WRITE, 192),
         config=PAPER.with_values({"memory.max_reads": 1})), [40, 50, 70, 80],
         "one read, the write 14 later in 44, the next read in 60, before the other write in 74"),
+    ("a write that comes in a longer run of reads waits for its end", lambda: memory((30, READ, 0), (31, READ, 64),
+        (32, READ, 128), (33, READ, 192), (41, WRITE, 1024), (42, READ, 1088), (43, READ, 1152), (44, READ, 1216),
+        config=PAPER.with_values({"memory.max_reads": 2})), [40, 44, 48, 52, 56, 60, 64, 74],
+        "it is there in 42, after three reads, and the rule of the recorded machine is an equality: not two. So the "
+        "reads start every 4 cycles from 30 to 54, the write 14 after the last; after two or more it would start in "
+        "52, 14 after the third"),
     ("a read ends a run of writes", lambda: memory((30, WRITE, 0), (31, WRITE, 64), (35, READ, 128), (51, WRITE, 192),
         (52, READ, 1024)), [36, 40, 60, 64, 74], "in 34 two writes are a run; after the read in 50 reads go first"),
     ("a client whose bus is reserved may only read", lambda: _ask_in_turn(PAPER)["SU0::ColorWrite_state"],

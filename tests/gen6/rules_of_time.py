@@ -121,6 +121,8 @@ RULES = (
     Rule("nor are those that an address chooses", "mov (1) a0.0<1>UW 1280UW; add (8) g20<1>D g[a0.0]<8,8,1>D "
          "g12<8,8,1>D", 18, "@0, @16 to 18", {"source": "mov (1) a0.0<1>UW 1280UW; add (8) g20<1>D g40<8,8,1>D "
          "g12<8,8,1>D"}, 5, {"banks": True}, executed=True),
+    Rule("sources of functions cost it as well", DIVIDE.replace("g11", "g12"), 27,
+         "26 and 1: registers 10 and 12 are even", {"banks": False}, 26, {"banks": True}),
     Rule("the last two of three sources in one bank always do",
          "mad (8) g20<1>F g11<4,4,1>F g12<4,4,1>F g14<4,4,1>F {align16}", 3, "2 and 1: registers 12 and 14 are even",
          {"source": "mad (8) g20<1>F g10<4,4,1>F g12<4,4,1>F g13<4,4,1>F {align16}"}, 2),

@@ -71,6 +71,7 @@ SABOTAGES = {
     "three sources are as fast as two": (NEEDS, "config.three_source_cycles if", "config.dependent_cycles if"),
     "banks of three sources never conflict": (NEEDS, "(declaration.three or config.banks)", "config.banks"),
     "banks of two sources always conflict": (NEEDS, "(declaration.three or config.banks)", "True"),
+    "banks of functions never conflict": (NEEDS, 'if banked and part != "front":', 'if banked and part == "fpu":'),
     "the pipe is held for one pass": (NEEDS, '"fpu", config.issue_cycles * passes', '"fpu", config.issue_cycles'),
     "atomic threads do not go first": (ISSUE, "if last is not None and unit.atomic:", "if False:"),
     "a switch is not forced": (ISSUE, "not known.switches, known.atomic", "True, known.atomic"),

@@ -10,7 +10,6 @@ import pytest
 
 from larrabee_bridge.pipeline.back_end import BackEnd, render_back_end
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
-from larrabee_bridge.pipeline.tile_memory import _orders
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.ring import mean_ride
 from pixelflow.simd.drawing import Blend, Draw, Frame, ScreenTriangles, State, draw_frame, snap
@@ -35,34 +34,6 @@ def test_everything_that_was_carried_out_issued_once(config: CoreConfig) -> None
     carried_out = sum(core.issued + core.paired for core in found.accounts.shared.values())
     assert carried_out == sum(found.instructions.values())
     assert found.picture.equals(draw_frame(FRAME))
-
-
-@pytest.mark.parametrize(
-    ("fibers", "turns"),
-    [
-        (1, [0, 0, 1, 1, 2, 2, 3, 3]),
-        (2, [0, 1, 0, 2, 1, 3, 2, 3]),
-        (3, [0, 1, 2, 0, 3, 1, 2, 3]),
-        (9, [0, 1, 2, 3, 0, 1, 2, 3]),
-    ],
-)
-def test_fibers_take_turns_in_a_circle(fibers: int, turns: list[int]) -> None:
-    """By hand, four quads that all ask: a fiber whose quad has ended begins the next quad in the same turn."""
-    first, second = _orders(np.ones(4, bool), np.zeros(4, np.int64), fibers)
-    assert (np.argsort(np.concatenate([first, second])) % 4).tolist() == turns
-
-
-def test_a_quad_that_asks_for_nothing_goes_on_at_once() -> None:
-    asks = np.array([True, False, True, True, False])
-    first, second = _orders(asks, np.zeros(5, np.int64), 2)
-    # a0, a1 b1, a2: two have asked; b0, a3; b2, a4 b4; b3.
-    assert first.tolist() == [0, 1, 3, 5, 7] and second.tolist() == [4, 2, 6, 9, 8]
-
-
-def test_queues_have_fibers_of_their_own() -> None:
-    """The last quads of one queue wait for no quad of the next one."""
-    first, second = _orders(np.ones(4, bool), np.array([0, 0, 1, 1]), 4)
-    assert first.tolist() == [0, 1, 4, 5] and second.tolist() == [2, 3, 6, 7]
 
 
 def test_texels_are_waited_for_where_fibers_do_not_fill_their_latency() -> None:

@@ -438,6 +438,12 @@ RULES = (
          f"{A}; {C}; {LAST}; vprefetch1 [64]; vprefetch1 [0]; vstored [188], v12; {MORE}", 935,
          "@0, @311, @622 both; prefetch and store @623, there at 932 and 638; two lines wait for these: 2 + 309, @934",
          {"misses_under_way": 4}, 626, {**ONE_WAY, "misses_under_way": 2}),
+    Rule("which is taken until the latest of its lines is there",
+         "vstored [8192], v12; vprefetch1 [128]; vprefetch1 [0]; vprefetch2 [128]", 329,
+         "@0 both, the prefetch 15 after the store for its place, there at 310; @1 both, which the lines there at 15 "
+         "and 310 leave taken to 310: 309; @16 both, 294 for 0, there at 326, and 310 for 128, which leaves it taken "
+         "to 326; @311 both, 15 for 0; halt @327, @328", {"misses_under_way": 2}, 314,
+         {**REAL, "misses_under_way": 1}, threads=2),
     Rule("a store waits for no line", f"{PART}; {LAST}", 6, "@0, @4, @5", {"stores_wait": True}, 316, REAL),
     Rule("a store of a whole line reads none", f"{STORE}; {LAST}", 17, "@0 + 15 for the place, @16",
          {"full_stores_read": True}, 312, {**REAL, "stores_wait": True}),
@@ -537,6 +543,8 @@ SCHEDULES = (
            {"frames_in_flight": 2}, 50),  # both PrimSets; then 5, 5 and 30 beside 30
     Frames("and the third for the first", [((10,), (10,))] * 3, 40, "two at once, then the third",
            {"frames_in_flight": 3}, 20, {"cores": 4, "frames_in_flight": 2}),
+    Frames("and for those before, whatever their numbers", [((100,), (100,))] * 2, 480,
+           "2 x (10 + 110 + 10 + 110): frame 2 waits for 0", {"frames_in_flight": 3}, 240, {"lock_cycles": 10}, (0, 2)),
     Frames("for all works of its frame", [((10,), (10,)), ((10,), (50,)), ((10,), (10,))], 80,
            "the longer one of frame 0 takes 60", {"numbers": (0, 0, 0)}, 60, {"cores": 3}, (0, 0, 1)),
     Frames("bins go before PrimSets", [((2, 2), (10,)), ((6, 6), (20,))], 34,

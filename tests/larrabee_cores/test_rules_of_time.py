@@ -18,7 +18,7 @@ from larrabee_bridge.pipeline.account import left_out, line_wait
 from larrabee_bridge.pipeline.bins import BinRule, bin_triangles, quads_of
 from larrabee_bridge.pipeline.schedule import ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig, TileTextureUnit
-from larrabee_bridge.pipeline.tile_memory import fibers_of
+from larrabee_bridge.pipeline.tile_memory import _orders, fibers_of
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkRecord, WorkTables
@@ -176,6 +176,12 @@ def test_every_value_of_the_texture_unit_has_a_rule() -> None:
     assert set(TEXTURE) == {each.name for each in fields(TextureConfig)}
 
 
+def turns(asks: str, queue: str, fibers: int) -> tuple[list[int], list[int]]:
+    """Return the places of each quad's first and second stretch among all of its thread."""
+    first, second = _orders(np.array([*asks]) == "1", np.array([*map(int, queue)]), fibers)
+    return first.tolist(), second.tolist()
+
+
 def rides(source: int, to: int, agents: int = 8, clocks: int = 2, **values: int) -> list[int]:
     """Return the clocks of a message that is put on the ring in clock 0, 1 and so on."""
     return [ride_clocks(source, to, agents, clock, RingConfig(**values)) for clock in range(clocks)]
@@ -266,6 +272,19 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # 32768 / 2 of the cache for three threads with quads of 1024 bytes; of 64 there may be 64.
     "fibers that fit the cache": (lambda: fibers_of(Fibers(), 10, 1024), 5),
     "most fibers": (lambda: fibers_of(Fibers(latency=5000), 10, 64), 64),
+    # Quads 0 to 3 all ask. One fiber waits at once; two when two have asked: 0, 1, 0 again, and so on in the circle: a
+    # fiber whose quad has ended begins the next quad in the same turn.
+    "turns of one fiber": (lambda: turns("1111", "0000", 1), ([0, 2, 4, 6], [1, 3, 5, 7])),
+    "turns of two fibers": (lambda: turns("1111", "0000", 2), ([0, 1, 3, 5], [2, 4, 6, 7])),
+    "turns of three fibers": (lambda: turns("1111", "0000", 3), ([0, 1, 2, 4], [3, 5, 6, 7])),
+    "turns of more fibers than quads": (lambda: turns("1111", "0000", 9), ([0, 1, 2, 3], [4, 5, 6, 7])),
+    # First and second stretches a and b: a0, a1 b1, a2: two have asked; b0, a3; b2, a4 b4; b3.
+    "a quad that asks for nothing goes on at once": (
+        lambda: turns("10110", "00000", 2),
+        ([0, 1, 3, 5, 7], [4, 2, 6, 9, 8]),
+    ),
+    # The last quads of one queue wait for no quad of the next one.
+    "queues have fibers of their own": (lambda: turns("1111", "0011", 4), ([0, 1, 4, 5], [2, 3, 6, 7])),
     # Four pixels a cycle; a block and its neighbours to the right, below, and both.
     "texels of a block": (lambda: texels(8, 4), [4, 4]),
     "texels of nine pixels": (lambda: texels(8, 4, last=3), [3, 1]),
@@ -343,6 +362,7 @@ SABOTAGES = {
     "branches ahead are predicted taken": (IMAGE, "_leads_back(program, number) else 1", "True else 1"),
     "a load waits for the register of its address alone": (ROTATION, "ready = max(ready, address + m[ADDRESS])",
                                                            "ready = max(ready, address)"),
+    "a place among the misses forgets the later one": (ROTATION, "m[place] = max(m[place], there)", "m[place] = there"),
     "prefetches are without number": (ROTATION, "longest = max(longest, m[place] - cycle)", "pass"),
     "a whole line is read before it is stored": (ROTATION, "if not flags & WHOLE or m[FULL_READ]:", "if 1:"),
     "the pipes are never held": (ROTATION, "        cycle += held\n", "        cycle += 1\n"),
@@ -357,6 +377,8 @@ SABOTAGES = {
     "room in a queue is seen when a thread issues": (ROTATION, "            soon = cycle + 1\n", ""),
     "what begins in a shared memory is fast": (FRAMES, "ceil((lock + cycles) / self.speed)", "(lock + cycles)"),
     "lists are not first": (FRAMES, "            0\n            if kind in", "            1\n            if kind in"),
+    "frames wait for no numbers but the last": (FRAMES, "each.frame <= work.frame - flight",
+                                                "each.frame == work.frame - flight"),
     "the lock asks for no bytes": (FRAMES, "rate = count / (lock + cycles)", "rate = count / cycles"),
     "a phase does not wait for the one before": (ROTATION, "if m[stretch + S_PHASE] > m[PHASE]:", "if 0:"),
     "a switch of fibers is free": (ROTATION, "        m[t + T_FREE] += m[SWITCH]\n", "        pass\n"),
