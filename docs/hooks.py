@@ -32,7 +32,7 @@ from pixelflow.cli.main import main
 ROOT = Path(__file__).parents[1]
 PAGES = Path(__file__).parent / "pages"
 _DOCUMENTS = ("TUTORIAL.md", "CONTRIBUTING.md", "CHANGELOG.md")
-_ROOMS = ("pixelflow", "microcode", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
+_ROOMS = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
 _MADE = re.compile(r"^<!-- made: (pixelflow [^\n]*) -->$", re.MULTILINE)
 _MOTION = re.compile(r"^<!-- in motion -->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
 _FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
