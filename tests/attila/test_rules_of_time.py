@@ -1395,10 +1395,11 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "64 texels on 8 pixels: level 3, of one line, 57,344 / 256"),
     ("a frame begins with lines in the sizes of their words", lambda: (begun(True), begun(False)),
         ({3: 256, 5: 64}, {3: 256, 5: 256}), "or all of them uncompressed"),
-    ("quads of a line have words of their own", lambda: arrivals(lambda boxes: boxes.color[0], [DRAW,
-        *stream("quads", (0, 1, -1), 21, 4), (60, "command", ("swap", 0))],
-        plan(step_quads=[(0, 1)], color_words=[*WORDS, *[0] * 252]))["states"][-1][1], {0: 256},
-        "the second's zeros do not take the place of the first's words"),
+    ("quads of a line have words of their own", lambda: [arrivals(lambda boxes: boxes.color[0], [DRAW,
+        *stream("quads", (*quads, -1), 21, 4), (60, "command", ("swap", 0))], plan(step_quads=[quads[:1], quads[1:]],
+        blocks=[0, 0], color_words=[*[0] * 4 * quads[0], *WORDS, *[0] * 252]))["states"][-1][1]
+        for quads in ((0, 1), (2, 3), (3, 19))], [{0: 256}, {0: 256}, {0: 64}],
+        "zeros do not take the place of other quads' words, but of those before in their own place"),
     ("boxes ask for one item a cycle while they have room", lambda: [sent(box, "request", DRAW,
         indices=list(range(100))) for box in (ASSEMBLY, CLIPPER, SETUP, TRAVERSAL)],
         [[[(begin + at, 1) for at in range(room)]] for begin, room in ((12, 8), (12, 4), (12, 12), (13, 16))],
@@ -1574,6 +1575,12 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         for at in range(3)), steps=(("draw", 0), ("draw", 1), ("upload", 0), ("draw", 2)), uploads=((8192, 64),))]
         for port in ("fetch_command", "color0_command", "memory_request")], [[1, 51], [1, 201], [202]],
         "the second's geometry begins in 50, its fragments in 200, the upload of the third draw a cycle later"),
+    ("runs begin anew after the other kind", lambda: (memory((30, READ, 0), (31, WRITE, 64), (32, WRITE, 128),
+        (33, WRITE, 192), (49, READ, 1024)), memory((30, READ, 0), (31, READ, 64), (32, WRITE, 128), (33, WRITE, 192),
+        (34, READ, 1024), config=PAPER.with_values({"memory.max_reads": 1}))),
+        ([40, 50, 54, 58, 78], [40, 50, 70, 80, 100]),
+        "writes 14 after the read, in 44 and 48, are a run, which goes on in 52; the read 16 later. Of at most one "
+        "read the write follows in 44, a read in 60, a write in 74, a read in 90"),
     ("each set has its own order", lambda: tagged(2, 2, 4, "use 2, use 1, fetch 0, fetch 1, fetch 2"), [0, 3, 1],
         "way 1 of set 0, way 0 of set 1: the other one of each; then the last used of the first set"),
     ("lines of a set follow each other", lambda: tagged(8, 2, 16, "fetch 1, fetch 3, fetch 0"), [12, 13, 4],

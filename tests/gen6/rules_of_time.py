@@ -275,6 +275,8 @@ RULES = (
          {"threads": 1}, 4, steps=[[0], [1]]),
     Rule("threads are dealt to units in turn", CHAIN, 20, "unit 0 has the first and the third: @0, @2, @16, @18 to 20",
          {"units": 3}, 18, {"units": 2}, [[0] * 2, [0]] * 2),
+    Rule("instructions that are executed together issue one by one", "; ".join(["mov (8) null<1>D 1D"] * 128), 40960,
+         "160 threads of 128, 2 each", {"count": 80}, 20480, {"count": 160}, executed=True),
     Rule("as many threads run as are asked for", f"{CHAIN}; {CHAIN}", 20, "@0, @2, @16, @18 to 20", {"count": 1}, 18,
          {"count": 2}, executed=True),
     Rule("a thread continues while it can", f"{ONE}; {OTHER}; {SECOND_READ}; {USE.format(21)}", 105,
