@@ -34,13 +34,13 @@ def _by_vector_unit(order: scenes.PictureOrder[scenes.Scene]) -> tuple[Picture, 
     from larrabee_bridge.compare import mesh_on_larrabee, project_on_larrabee
 
     runs: list[Tessellated] = []
-    config, tell = order.told["config"], order.source.progress
+    config, progress = order.told["config"], order.source.progress
     caches = not order.told.get("ideal_memory", False)
     engine = str(order.told.get("engine", AUTO))
 
     def mesher(patches: Sequence[Patch], samples: int) -> Mesh:
-        if tell is not None:
-            tell(f"larrabee: {plural(len(patches), 'patch')} of {samples}x{samples} samples")
+        if progress is not None:
+            progress(f"larrabee: {plural(len(patches), 'patch')} of {samples}x{samples} samples")
         mesh, found = mesh_on_larrabee(patches, samples, config=config, engine=engine)
         runs.extend(found)
         return mesh

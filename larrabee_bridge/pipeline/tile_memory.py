@@ -321,12 +321,12 @@ class TileMemory:
 
     places: TilePlaces
     columns: int
-    beside: int
-    """Bytes for the data of a draw."""
+    data_bytes: int
+    """Room for the triangles, lists and quads of a draw."""
     memory: ByteMemory = field(init=False)
 
     def __post_init__(self) -> None:
-        self.memory = ByteMemory(self.places.free + -(-self.beside // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
+        self.memory = ByteMemory(self.places.free + -(-self.data_bytes // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
         self.words = self.memory.data[0].view(np.uint32)
 
     def _part(self, start: int, count: int, size: int) -> np.ndarray:

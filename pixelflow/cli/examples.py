@@ -62,11 +62,14 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 def _copied(path: Path, to: str | None) -> Report:
     target = to or path.name
-    beside = files_of(path.stem) if SCENES.get(path.stem) == path else ()
-    copies = {target: path, **{str(Path(target).parent / each.name): each for each in beside}}
+    files = files_of(path.stem) if SCENES.get(path.stem) == path else ()
+    others = {Path(target).with_name(each.name): each for each in files}
+    # A second copy of a scene finds its files there.
+    missing = {str(name): each for name, each in others.items() if not _is_same(name, each)}
+    copies = {target: path, **missing}
     for name in copies:
         if Path(name).exists():
-            hint = "--to FILE names another"
+            hint = "--to FILE names another, or one in another folder"
             raise InputError(Fault("exists already; it will not be overwritten", Place(name), hint))
         check_writable(name)
     for name, source in copies.items():
@@ -74,6 +77,10 @@ def _copied(path: Path, to: str | None) -> Report:
             stream.write(source.read_bytes())
     written = Fact(f"wrote {', '.join(copies)}", key="written", value=target)
     return Report(parts=[written], schema="pixelflow.example/1")
+
+
+def _is_same(name: Path, source: Path) -> bool:
+    return name.is_file() and name.read_bytes() == source.read_bytes()
 
 
 def _list() -> Report:

@@ -75,7 +75,7 @@ _ALL = (
         "45 thousand cycles to write the normals, which are half of what 4.1.4 counts",
         ("4.1.4", "24 bytes/PE x 8192 PEs / 200 Mbytes/sec x 100MHz = 98K cycles"),
         ("4.5", "the remaining 45K cycles must be absorbed through some other coarse pipelining approach")),
-    _reading("pass-97000", "5",
+    _reading("bicubic-pass", "5",
         "97,000 is read as the steps of table 11 with all their digits: addresses, Bernstein values of all sizes, "
         "arithmetic. Distribution and the wait for the first transfer are not in it",
         "6,144 + 328 + 2,460 + 89,036 = 97,968, cut as table 11 is: Bernstein values of 4x4 samples and distribution",
@@ -256,7 +256,7 @@ TABLES: tuple[PrintedTable[tuple[Cell, ...]], ...] = (
         ("EMC Operations", "times", "thousands of cycles"),
         (("load base addresses", 1, 6), ("load Bernstein coefficients", 1, 2), ("control patch batches", 15, 5),
          ("cross product for normals", 1, 7), ("write normals", 1, 45)),
-        ("pass-97000",)),
+        ("bicubic-pass",)),
     PrintedTable(12, "Tessellation performance", "5.0",
         ("Control Patch Size", "Total Cycle Count", "Execution Time (mSecs)"),
         tuple(zip(_COUNTS, (97_000, 148_000, 209_000, 283_000, 367_000, 465_000, 574_000, 694_000, 825_000),

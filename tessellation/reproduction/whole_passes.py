@@ -99,7 +99,7 @@ def table_11(bench: ThesisBench) -> list[Row]:
         ),
         # No pass loads both addresses for 512 patches and Bernstein values for three sizes, so this is a formula only.
         thousands(
-            "all steps of the EMCs", int(FIGURES["bicubic pass"].value) // 1000, int(steps.value), None, "pass-97000",
+            "all steps of the EMCs", int(FIGURES["bicubic pass"].value) // 1000, int(steps.value), None, "bicubic-pass",
             derived=steps,
         ),
     ]  # fmt: skip
@@ -231,7 +231,7 @@ def section_5(bench: ThesisBench) -> list[Row]:
         "patches / milliseconds", patches=int(table(3).row("16x16")["Number of Patches"]), milliseconds=each_pass
     )
     return [
-        figure("bicubic pass", steps.value, counted(run), took, "pass-97000", derived=steps),
+        figure("bicubic pass", steps.value, counted(run), took, "bicubic-pass", derived=steps),
         row("the same at the costs of the thesis, all counted", None, all_counted, None, PASS, derived=own),
         figure("time of a bicubic pass", milliseconds_of(cycles), milliseconds_of(counted(run), config),
             _milliseconds(config, took), "all-counted"),

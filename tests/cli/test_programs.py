@@ -322,6 +322,10 @@ def test_scenes_are_copied_with_what_they_are_made_of(pixelflow, folder: Path) -
         }
         assert pixelflow("examples", "show", name, "-q").out == shipped.read_text()
     assert pixelflow("examples", "copy", "tray").code == 3, "it is here already"
+    assert pixelflow("examples", "copy", "cutout", "--to", "second.toml").code == 0, "its texture is here already"
+    Path("leaves.png").write_bytes(b"of the user")
+    refused = pixelflow("examples", "copy", "cutout", "--to", "third.toml")
+    assert refused.code == 3 and not Path("third.toml").exists() and Path("leaves.png").read_bytes() == b"of the user"
     assert pixelflow("examples", "copy", "teapot").code == 0 and load("teapot.bpt").patches
     assert "tray" in pixelflow("examples", "show", "trai").err
 

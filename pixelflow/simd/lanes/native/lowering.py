@@ -9,6 +9,7 @@ from functools import lru_cache
 from math import lcm
 from typing import NamedTuple
 
+from pixelflow.simd.errors import InternalError
 from pixelflow.simd.lanes.engine import Meaning
 from pixelflow.simd.lanes.form import Form, FormStep, Op, Part, form_of, record
 from pixelflow.simd.lanes.native.function_text import FunctionText, LaneVector
@@ -345,7 +346,7 @@ class VectorOperations(FunctionText):
         if isinstance(value, Product):
             return self.logic("and", value.bit, value.word)
         if isinstance(value, Deferred):
-            raise NotImplementedError(f"no vector of {value}")
+            raise InternalError(f"no vector of {value}: only a subclass that defers values has one")
         match self._settled(value):
             case Bit("top", word):
                 if self._matrices:
