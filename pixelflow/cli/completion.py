@@ -71,7 +71,7 @@ def _say_what_completes(parser: Parser, files: Mapping[str, _Completion]) -> Non
     shipped = _shipped()
     words = {
         "preset": tuple(PRESETS), "overrides": settings, "axes": settings, "operations": tuple(INSTRUCTIONS),
-        "shipped": tuple(shipped_files()),
+        "shipped": (*shipped_files(), *SCENES, *BUILT_IN),
     }  # fmt: skip
     for below in parser.below.values():
         _say_what_completes(below, files)

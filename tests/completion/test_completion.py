@@ -62,9 +62,10 @@ def test_commands(bash) -> None:
     assert bash("tess") == {"tessellate"}
 
 
-def test_names_of_examples_and_exercises(bash) -> None:
+def test_names_of_examples_exercises_and_scenes(bash) -> None:
     assert bash("examples", "") >= {"show", "copy"}
-    assert bash("examples", "copy", "c") == {"carries"}
+    assert bash("examples", "copy", "c") == {"carries", "cutout"}
+    assert bash("examples", "copy", "teap") == {"teapot"}
     assert bash("examples", "show", "to") == {"tour"}
     assert bash("grade", "--exercise", "f") == {"first"}
 
