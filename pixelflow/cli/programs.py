@@ -26,6 +26,7 @@ from pixelflow.simd.errors import Fault, InputError, Place, UsageError, nearest
 from pixelflow.simd.files import SOURCE, read_stream, text_of
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
+from pixelflow.simd.machine import machines
 
 _Code = TypeVar("_Code", bound=AssembledProgram)
 
@@ -157,12 +158,14 @@ def require_there(path: str, shipped: Iterable[str] = (), *, own: bool = False) 
     if os.path.basename(path) != path or os.path.exists(path):
         return
     names = sorted(shipped)
+    every = sorted(machines(), key=lambda each: each.target is not PIXELFLOW)
     if own and name in shipped_files():
         hint = f"an exercise is copied first: pixelflow examples copy {name}"
+    elif owner := next((each for each in every if name in shipped_with(each.target)), None):
+        option = "" if owner.target is PIXELFLOW else f" --machine {owner.name}"
+        hint = f"{name} is an example of {owner.title}: pixelflow run {name}{option}"
     elif near := nearest(name, names):
         hint = f"did you mean the example {near}?"
-    elif name in example_files():
-        hint = f"{name} is an example of PixelFlow: pixelflow run {name}"
     else:
         hint = f"examples by name: {', '.join(names)}" if names else "nothing ships with this machine; name a file"
     raise InputError(Fault("there is no such file", Place(path), hint))

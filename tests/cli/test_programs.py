@@ -242,6 +242,7 @@ def test_instructions_by_names_and_by_word(pixelflow) -> None:
     [
         (["mandelbrot", "--machine", "larrabee"], "mandelbrot is an example of PixelFlow: pixelflow run mandelbrot"),
         (["mandelbrot", "--machine", "attila"], "mandelbrot is an example of PixelFlow: pixelflow run mandelbrot"),
+        (["halve"], "halve is an example of Gen6: pixelflow run halve --machine gen6"),
         (["bloks", "--machine", "larrabee"], "did you mean the example blocks?"),
         (["nope", "--machine", "larrabee"], "examples by name: bezier, blocks, "),
         (["nope", "--machine", "gen6"], "examples by name: halve, mandelbrot"),

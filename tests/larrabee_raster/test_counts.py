@@ -50,11 +50,15 @@ def test_the_vector_share_is_that_of_the_families() -> None:
 @pytest.mark.parametrize("samples", [1, 4])
 def test_how_many_threads_run_side_by_side_changes_nothing(samples: int) -> None:
     triangles = equilateral(20, 200, (WIDTH, HEIGHT))
-    first, other = (rasterize(triangles, WIDTH, HEIGHT, samples=samples, batch=batch) for batch in (4096, 13))
+    primset = np.arange(20) // 5
+    first, other = (
+        rasterize(triangles, WIDTH, HEIGHT, samples=samples, batch=batch, primset=primset) for batch in (4096, 13)
+    )
     for name in ("tile", "triangle", "x", "y", "size", "masks"):
         assert np.array_equal(getattr(first.blocks, name), getattr(other.blocks, name))
     assert np.array_equal(first.descent.cycles, other.descent.cycles)
     assert first.descent.instructions == other.descent.instructions
+    assert len(first.cores) == 4 and first.cores == other.cores
 
 
 def test_cycles_of_a_pair_are_its_own() -> None:
