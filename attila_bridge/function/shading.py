@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attila_bridge.assembler import ShaderProgram
 from attila_bridge.function.layout import clamped, registers_of
-from attila_bridge.isa.declarations import execute
+from attila_bridge.isa.declarations import ShaderDeclaration, ShaderUnit, execute
 from attila_bridge.isa.execution import TextureSampler
 from attila_bridge.isa.operands import (
     COMPONENTS,
     GROUP_LANES,
     INPUTS_OF_GROUP,
     KILLED,
+    POINTER,
     RegisterBank,
     row_of,
     shader_shape,
 )
+from pixelflow.simd.isa.declare import Instruction
 from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.lanes.native.plain import WIDE
 from pixelflow.simd.lanes.words import ByteMemory, LaneValues, WordsEngine
 
-if TYPE_CHECKING:
-    from attila_bridge.function.native import NativeProgram
-
-
+_WORTH = 2_000_000
+"""Instructions times groups of inputs after which a stretch is compiled."""
 Floats = NDArray[np.float32]
 Words = NDArray[np.uint32]
 _DEFAULT = np.array([0, 0, 0, 1], np.float32)
@@ -70,7 +70,7 @@ class Shader:
         """``engine`` is ``rows`` (numpy), ``compiled`` (native) or the fastest that works; the bits are the same."""
         self.program = program
         self._at_once = engine != AUTO
-        self._native = _native(program) if WIDE.choose(engine).engine == "compiled" else None
+        self._native = NativeProgram(program) if WIDE.choose(engine).engine == "compiled" else None
         constants = np.array(program.constants, np.float32).reshape(-1, COMPONENTS)
         # Constants are in memory too, for instructions that address them by a register.
         self._memory = ByteMemory(max(1, len(constants)) * _CONSTANT_BYTES)
@@ -121,13 +121,34 @@ class Shader:
         return number + 1
 
 
-def _native(program: ShaderProgram) -> NativeProgram:
-    # Not imported without a compiler.
-    from attila_bridge.function.native import NativeProgram
-
-    return NativeProgram(program)
-
-
 def _everywhere(value: Floats) -> Words:
     """Return a register that is the same for all inputs."""
     return np.tile(value, INPUTS_OF_GROUP)[None].view(np.uint32)
+
+
+class NativeProgram:
+    """Native code of one program's stretches between texture reads and functions; numpy executes the rest."""
+
+    def __init__(self, program: ShaderProgram) -> None:
+        self.ends = _ends(program.instructions)
+        """For each instruction the one past the stretch that it begins; itself if it cannot be compiled."""
+        from pixelflow.simd.lanes.native.group_run import Stretches  # it needs a compiler
+
+        self._stretches = Stretches(
+            shader_shape(1), POINTER, _WORTH, lambda number: partial(execute, program.instructions[number])
+        )
+
+    def execute(self, lanes: WordsEngine, first: int, groups: int, *, at_once: bool) -> bool:
+        """Execute the stretch that begins with an instruction, as `Stretches` does."""
+        return self._stretches.execute(lanes, first, self.ends[first], groups, at_once=at_once)
+
+
+def _ends(instructions: tuple[Instruction, ...]) -> list[int]:
+    """Return, for each instruction, the next one without native code: a texture read or an elementary function."""
+    ends = list(range(len(instructions)))
+    for number in reversed(range(len(instructions))):
+        declaration = instructions[number].declaration
+        assert isinstance(declaration, ShaderDeclaration)
+        if declaration.unit is not ShaderUnit.TEXTURE and not declaration.elementary:
+            ends[number] = ends[number + 1] if number + 1 < len(ends) else number + 1
+    return ends

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -57,6 +58,8 @@ from pixelflow.simd.lanes.words import ByteMemory, WordsEngine
 if TYPE_CHECKING:
     from pixelflow.simd.lanes.native.group_run import Stretches
 
+_WORTH = 20_000
+"""Instructions times groups of threads after which a stretch is compiled."""
 LONGEST = 10_000_000
 """Instructions after which a thread counts as endless."""
 _DESCRIPTOR_FILE = 42
@@ -282,6 +285,13 @@ class ExecutionUnit:
         self.lanes.write(PC, self.lanes.word(number), self.lanes.flag(ON))
         self.pointers[active] = number
 
+    def _meaning(self, number: int) -> partial[None] | None:
+        """Return what an instruction does, for native code; recorded forms lack the functions of the math unit."""
+        instruction = self.instructions[number]
+        if instruction.declaration.unit is EuUnit.MATH:
+            return None
+        return partial(instruction.execute, arithmetic=self.arithmetic, spans=self._spans[number])
+
     def _native_part(self, here: int, meeting: int, active: NDArray[np.bool_]) -> int:
         """Execute natively as far as possible before the next branch or message; return the next instruction."""
         subscriber = self.subscriber
@@ -297,10 +307,9 @@ class ExecutionUnit:
             return here
         if self._native is None:
             # Imported for native code alone: it needs a compiler.
-            from gen6_bridge.unit.native import native_stretches
+            from pixelflow.simd.lanes.native.group_run import Stretches
 
-            shape = self.lanes.shape
-            self._native = native_stretches(self.instructions, self._spans, shape, self.arithmetic)
+            self._native = Stretches(self.lanes.shape, IP, _WORTH, self._meaning)
         at_once = self._engine != AUTO
         if not self._native.execute(self.lanes, here, past, self.threads, at_once=at_once):
             return here

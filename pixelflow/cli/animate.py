@@ -13,8 +13,7 @@ from collections.abc import Sequence
 
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.camera_options import picture_size
-from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_values import configuration
+from pixelflow.cli.machine_values import configuration, engine_of
 from pixelflow.cli.picture_files import ANIMATED, check_picture, write_animation
 from pixelflow.cli.scene_options import frame_numbers, frames_there, scene_name
 from pixelflow.cli.screen import Progress, Screen

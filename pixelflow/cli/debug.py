@@ -19,8 +19,7 @@ from typing import cast
 
 from microcode.reader import shipped_beside
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
-from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, configured
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, configured, engine_of
 from pixelflow.cli.programs import add_parameter_option, map_view, read_program, select_lanes, target_on
 from pixelflow.cli.run import read_memory_file
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file

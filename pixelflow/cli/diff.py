@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.cli.arguments import add_engine_option
-from pixelflow.cli.engines import engine_of
+from pixelflow.cli.machine_values import engine_of
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.debugger import compare_arrays, compare_memory, first_divergence
 from pixelflow.debugger.divergence import (

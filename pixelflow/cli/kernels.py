@@ -14,8 +14,14 @@ from pkgutil import resolve_name
 
 from pim_kernels import KERNELS, KernelRun, kernels_report, measure
 from pixelflow.cli.arguments import Parser, add_config_options, add_engine_option, count_or_zero
-from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, configured, examples_for
+from pixelflow.cli.machine_values import (
+    PIXELFLOW,
+    add_machine_option,
+    configuration,
+    configured,
+    engine_of,
+    examples_for,
+)
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.config import PRESETS, NodeConfig
 from pixelflow.node import EnergyConfig

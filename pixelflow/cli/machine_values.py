@@ -1,4 +1,4 @@
-"""Machines on the command line: ``--machine``, their own options, and values of their configuration."""
+"""Machines on the command line: ``--machine``, ``--engine``, their own options, and values of their configuration."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, TypeVar
 
 from pixelflow.cli.arguments import parsed
-from pixelflow.cli.engines import engine_of
 from pixelflow.cli.screen import Screen
 from pixelflow.config import NodeConfig, load_effective
+from pixelflow.node.kernels import choose
 from pixelflow.simd.configuration import ConfigFiles, Effective, Value, leaves
-from pixelflow.simd.errors import UsageError
+from pixelflow.simd.errors import Fault, InputError, Place, UsageError, install_command
 from pixelflow.simd.lanes import AUTO
 
 if TYPE_CHECKING:  # few commands draw
@@ -39,6 +39,21 @@ _Config = TypeVar("_Config", bound="DataclassInstance")
 def configuration(args: argparse.Namespace) -> Effective[NodeConfig]:
     """Return the configuration of ``--config``, ``--preset`` and ``-D``."""
     return load_effective(args.config, args.overrides, args.preset)
+
+
+def engine_of(args: argparse.Namespace, screen: Screen) -> str:
+    """Return the name of the lane engine of ``--engine``; a note says if ``auto`` cannot take the fastest.
+
+    Raises InputError for an engine given by name that does not work here: no other replaces it.
+    """
+    choice = choose(args.engine)
+    if choice.why is not None:
+        install = install_command("fast")
+        hint = f"install the extra: {install}; or leave out --engine for the fastest that works"
+        raise InputError(Fault(choice.why, Place(f"--engine {args.engine}"), hint))
+    if choice.note is not None:
+        screen.note(f"note: {choice.note}")
+    return choice.engine
 
 
 def add_machine_option(parser: argparse.ArgumentParser) -> None:

@@ -22,12 +22,12 @@ from dataclasses import replace
 from pkgutil import resolve_name
 
 from pixelflow.cli.arguments import add_config_options, add_engine_option
-from pixelflow.cli.engines import engine_of
 from pixelflow.cli.machine_values import (
     PIXELFLOW,
     add_drawing_options,
     configuration,
     drawing_options,
+    engine_of,
     examples_for,
     refusal_of,
     refuse_options_of_others,

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from pixelflow import node as nodes
 from pixelflow.cli import programs
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count, count_or_zero
-from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, configured
+from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, configured, engine_of
 from pixelflow.cli.screen import (
     QUIET_SECONDS,
     STANDARD_STREAM,

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from pixelflow.cli import tessellate
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
-from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_values import configuration
+from pixelflow.cli.machine_values import configuration, engine_of
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file, refuse_overwrite
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report

@@ -14,15 +14,14 @@ import numpy as np
 
 from pixelflow.cli.arguments import add_config_options, add_engine_option, count
 from pixelflow.cli.camera_options import add_camera_options, add_view_options, check_view_options, sampling_of, view_of
-from pixelflow.cli.engines import engine_of
-from pixelflow.cli.machine_values import configuration
-from pixelflow.cli.screen import Progress, Screen
+from pixelflow.cli.machine_values import configuration, engine_of
+from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.watching import Watching, add_observer_options
 from pixelflow.config import NodeConfig
 from pixelflow.node import AddressMap
-from pixelflow.simd.errors import UsageError
+from pixelflow.simd.errors import InputError, UsageError
 from pixelflow.simd.report import Report
-from tessellation import BUILT_IN, Method, Patch, PatchFile, check, load, tessellate
+from tessellation import BUILT_IN, Mesh, Method, Patch, PatchFile, check, load, tessellate
 from tessellation.host.session import PassBegins
 from tessellation.microprogram.method import (
     CACHING_WAYS,
@@ -35,12 +34,14 @@ from tessellation.microprogram.method import (
     TRANSFERS,
 )
 from tessellation.picture.models import CHECKER, checker, read_texels
+from tessellation.picture.preview import png, require_pillow
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES, MOST_SAMPLES
 from tessellation.plan.schedule import MANTISSAS
 from tessellation.plan.texture_layout import REPLICATIONS, SENDS
 from tessellation.reports import Outcome, outcome_report
 from tessellation.sampling import choose_before
 from tessellation.surface.bpt import is_patches
+from tessellation.surface.mesh import encode, suffix_of
 from tessellation.surface.trim_curves import DEFAULT_TOLERANCE, TOLERANCES
 
 # Options that say how passes are executed, for `pixelflow tessellate` and `serve`, and which go together.
@@ -205,9 +206,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Tessellate, write the files, report; fails where a result misses the limits."""
     effective = configuration(args)
     if args.output or args.preview:
-        from pixelflow.cli.mesh_files import check_outputs  # 20 ms for those who write none
-
-        check_outputs(args)
+        _check_outputs(args)
     method = method_of(args)
     check_view_options(args)
     view, sampling = view_of(args), sampling_of(args)
@@ -242,9 +241,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     checked = check(mesh) if args.weld else None
     written = []
     if args.output or args.preview:
-        from pixelflow.cli.mesh_files import write_outputs
-
-        written = write_outputs(args, screen, mesh)
+        written = _write_outputs(args, screen, mesh)
     return watching.completed(outcome_report(Outcome(effective, file, result, mesh, checked, written, choice)))
 
 
@@ -284,3 +281,42 @@ def _samples(text: str) -> list[int]:
             f"expected {MIN_SAMPLES} to {MOST_SAMPLES}, or a list 4,8,16; found {text[:40]!r}"
         )
     return counts
+
+
+# The files: a mesh and its picture.
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Refuse outputs that could not be written before any work is done."""
+    if STANDARD_STREAM in (args.output, args.preview):
+        raise UsageError("-o -", "a mesh or a picture does not go to standard output", "name a file")
+    if args.output is not None:
+        suffix_of(args.output)
+    if args.preview is not None:
+        if not args.preview.lower().endswith(".png"):
+            raise UsageError(f"--preview {args.preview[:60]}", "the picture is a PNG", "name a file that ends in .png")
+        require_pillow()
+    for path in (args.output, args.preview):
+        if path is not None:
+            refuse_overwrite(args.patches, path)
+            check_writable(path)
+
+
+def _write_outputs(args: argparse.Namespace, screen: Screen, mesh: Mesh) -> list[str]:
+    """Write the requested files; return their names. A mesh that cannot be drawn is a note, not a failure."""
+    written = []
+    if args.output is not None:
+        with output_file(args.output, binary=True) as stream:
+            stream.write(encode(mesh, args.output))
+        written.append(args.output)
+    if args.preview is not None:
+        screen.note("drawing the preview")
+        try:
+            picture = png(mesh)
+        except InputError as error:  # mesh and report are still good
+            screen.note(f"note: no preview: {error.faults[0].message}")
+            return written
+        with output_file(args.preview, binary=True) as stream:
+            stream.write(picture)
+        written.append(args.preview)
+    return written

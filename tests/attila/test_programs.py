@@ -9,8 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from attila_bridge.assembler import ShaderProgram, assemble_shader
-from attila_bridge.function.native import NativeProgram
-from attila_bridge.function.shading import Shader
+from attila_bridge.function.shading import NativeProgram, Shader
 from attila_bridge.isa.declarations import INSTRUCTIONS, ShaderUnit
 from attila_bridge.isa.operands import ShaderStage, shader_shape
 from pixelflow.simd.errors import InputError, MachineFault

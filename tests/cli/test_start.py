@@ -52,7 +52,6 @@ def test_a_tessellation_imports_no_more_than_it_needs() -> None:
     idle = {
         "rich",
         "tomllib",
-        "tessellation.picture.preview",
         "tessellation.host.patch_server",
         "pixelflow.node.replay",
     }
