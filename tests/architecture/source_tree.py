@@ -118,8 +118,10 @@ def _imports(root: Path, path: Path, node: ast.AST, scope: str, checking: bool) 
             scope = scope or name
         case ast.If(test=test) if "TYPE_CHECKING" in ast.unparse(test):
             checking = True
+    calls = "import_module" in text(path)
     for child in ast.iter_child_nodes(node):
-        yield from _imports(root, path, child, scope, checking)
+        if calls or not isinstance(child, ast.expr):  # an expression imports by a call alone
+            yield from _imports(root, path, child, scope, checking)
 
 
 @cache
