@@ -35,7 +35,7 @@ def check(name: str) -> None:
     assert {row.item: row.measured for row in finding.contradicted} == CONTRADICTED.get(name, {})
 
 
-LONGER = {"bilinear", "caches", "clipping", "colour-write", "compression", "setup", "streamer"}
+LONGER = {"bilinear", "caches", "clipping", "colour-write", "compression", "generation", "setup", "streamer", "z-test"}
 """Claims whose runs take more than a second."""
 
 
