@@ -1504,6 +1504,11 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         arrivals(HZ, [DRAW, (12, "fifo_ready", False), (100, "fifo_ready", True), *stream("steps", [(0, 2), (2, 2)],
         amount=128), (23, "steps", (-1, 1), 4)], _FULL_STEPS)["quads"]], [(101, 32), (102, 32), (103, 1)],
         "64 wait until 100; then the end"),
+    ("culled quads take no place among the 32", lambda: [(cycle, len(quads)) for cycle, quads in
+        arrivals(HZ, [DRAW, (12, "fifo_ready", False), (12, "maxima0", (0, 5)), (100, "fifo_ready", True),
+        *stream("steps", [(0, 2), (2, 2)], amount=128), (23, "steps", (-1, 1), 4)],
+        replace(_FULL_STEPS, hierarchical=True, nearest=[9] * 256))["quads"]], [(101, 32), (102, 16), (103, 1)],
+        "16 of 64 are farther than 5 in their block; then the end"),
     ("attributes are interpolated four a cycle", lambda: [(cycle, item[1]) for cycle, item in sent(_FIFO,
         "interpolation", DRAW, *stream("tested0", range(4), amount=4), fragment_inputs=5)[0]],
         [(23, [(0, 0)]), (25, [(0, 1), (0, 2)]), (27, [(0, 3)])], "two cycles for five: in 22, 24, 26"),

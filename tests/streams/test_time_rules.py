@@ -422,6 +422,12 @@ RULES = {
          "sdram.refresh_interval_cycles=527": 3 + 16 * 524 + 10 + 14 * 3 + 1},
          given="sdram.refresh=true sdram.refresh_interval_cycles=526",
     ),
+    "refreshes keep to their interval": Rule(
+        f"{ALONE}TAS_MemLoad 1, 7, 0", 241, "writes from 143: 3, 112, 28; REF in 72; in 154 (due in 144) and 219 (due "
+        "in 216, not 72 after 154) ACT waits 10; seven of 11 end in 143 + 77 + 20, answer 1",
+        {"sdram.refresh=false": 221, "sdram.refresh_interval_cycles=78": 231},  # REF in 165 alone
+        given="sdram.refresh=true sdram.refresh_interval_cycles=72",
+    ),
     "greedy refresh closes rows": Rule(
         f"{READ}TAS_MemRdRepeat4 16, 2", 3 + 523 + 15 * 520 + 10 + 4 * 3 + 1,
         "rounds of 520, the first 523; PRE in 1560, REF in 1563, ACT in 1573, 10 late; at 3120, 4680, 6240, 7800 just "
