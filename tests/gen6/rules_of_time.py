@@ -249,6 +249,8 @@ RULES = (
          {"source": f"{DIVIDE}; {SECOND_READ}"}, 3),
     Rule("one a cycle", f"{READ}; {SECOND_READ}; {USE.format(21)}", 103, "@0, @1, @101 to 103", {"send_cycles": 2}, 104,
          {"send_cycles": 1}),
+    Rule("one a cycle from two threads", f"{READ}; {USE.format(20)}", 103, "@0, @1, @101 to 103", {"block_cycles": 50},
+         53, steps=[[0], [0, 1]]),
     Rule("texels take 140 cycles", f"{SAMPLE}; {USE.format(20)}", 142, "@0, @140 to 142", {"sampler_cycles": 700}, 702),
     Rule("in all registers of the answer", f"{SAMPLE}; {USE.format(23)}", 142, "@0, g20 to g23 at 140",
          {"source": f"{SAMPLE}; {USE.format(24)}"}, 4),

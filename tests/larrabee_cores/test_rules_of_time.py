@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.account import left_out, line_wait
+from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.bins import BinRule, bin_triangles, quads_of
 from larrabee_bridge.pipeline.schedule import ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig, TileTextureUnit
@@ -25,7 +26,15 @@ from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkRecord, Wo
 from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import assemble_vector
-from larrabee_bridge.vpu.ring import RingConfig, fewest_fibers, found_again, line_moves, ride_clocks, stall_share
+from larrabee_bridge.vpu.ring import (
+    RingConfig,
+    fewest_fibers,
+    found_again,
+    line_moves,
+    mean_ride,
+    ride_clocks,
+    stall_share,
+)
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Texture, snap
 from pixelflow.simd.drawing.triangles import TEXEL
@@ -122,6 +131,9 @@ def asked(config: TextureConfig, blocks: list[int], side: int = 128) -> np.ndarr
     return unit.answer(texture, zeros, zeros, np.ones((quads, 16), bool), u, v)[1].sum(axis=1)
 
 
+BLACK = np.zeros((1, 3, 3), np.uint8)
+
+
 class Fibers:
     """What `fibers_of` asks of an account."""
 
@@ -170,6 +182,21 @@ def test_a_thread_alone_rests_while_its_access_holds_the_pipes(first: str, cycle
     unit.set_vector(9, 64 * np.arange(16))
     unit.run(core, lines=True)
     assert core.cycles.tolist() == [cycles]
+
+
+@pytest.mark.parametrize("draws", [1, 2])
+def test_requests_of_each_draw_wait_for_their_own_lines(draws: int) -> None:
+    """Of three quads two are of one work thread, whose only fiber waits for their lines; a second draw finds all."""
+    image, points = Texture(np.zeros((64, 64, 4), np.uint8)), np.array([[(0, 0), (7.5, 0), (0, 7.5)]])
+
+    def draw(depth: float) -> Draw:
+        return Draw("", snap(points, np.full((1, 3), depth), BLACK, coordinates=4 * points), State(texture=image))
+
+    frame = Frame(8, 8, (0, 0, 0), tuple(draw(0.9 - 0.2 * each) for each in range(draws)))
+    one = TextureConfig(fibers=1)
+    taken = (render_back_end(frame, config=CoreConfig(memory_cycles=wait), texture=one) for wait in (1000, 2000))
+    less, more = (int(each.cycles.sum()) for each in taken)
+    assert more - less == 2 * 1000
 
 
 def test_every_value_of_the_texture_unit_has_a_rule() -> None:
@@ -223,7 +250,7 @@ def binned(rule: BinRule) -> tuple[list[int], list[int]]:
 def quads(right: float) -> list[list[int]]:
     """Return tile, left, top and mask of the quads of half of a square."""
     points = np.array([[(right, 0), (right + 7.5, 0), (right, 7.5)]])
-    found = quads_of(snap(points, np.zeros((1, 3)), np.zeros((1, 3, 3), np.uint8)), 128, 128)
+    found = quads_of(snap(points, np.zeros((1, 3)), BLACK), 128, 128)
     return np.stack([found.tile, found.x, found.y, found.masks[:, 0]], axis=1).tolist()
 
 
@@ -257,6 +284,13 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # Of 20, ring 1 has agents 16 to 19 and the link: from 15 one up to its link, put in 1, there in 2; link 3; rings
     # 0 to 1 of 2, up or down alike, by an odd sender down: 4 is even, so 5; link 6; stop 4 to 3, down: 7.
     "ride to a short ring": (lambda: rides(15, 19, 20, 1), [7]),
+    # Agents 0 and 1 on a ring, 2 on another, each with a link; put in in clock 0 and in 1. From 0 to 1 up, there in 2;
+    # back down, there in 1 and 3. From 0 to 2 down in 1 or 3, link, up in 4 or 6, link, up in 6 or 8; from 1 up in 2,
+    # link, down in 5, link, down in 7. From 2 to 0 up in 2, link, up in 4, link, up in 6; to 1 down in 7.
+    "mean ride on two rings": (
+        lambda: mean_ride(3, RingConfig(agents_of_a_ring=2)),
+        (2 + 1 + 1 + 2 + 6 + 7 + 7 + 6 + 6 + 5 + 7 + 6) / 12,
+    ),
     # 3 puts out 2; 2 puts out 1, which is written; 1 puts out 3; 2 is written at the end.
     "two lines of three": (lambda: moves(2), ([False, False, True, False, False, False, True], 2)),
     "room for all": (lambda: moves(3), ([False, False, True, False, True, True, True], 2)),

@@ -95,6 +95,10 @@ RULES = {
         {"extra.gated_write=3": 10, "extra.memory_shift=1": 8, "extra.other_result=4": 11, "extra.store_immediate=1": 8,
          "extra.store_enable=3": 10, "extra.pair_shift=1": 8, "extra.multiply_step=1": 8},
     ),
+    "extra cycles add up": Rule(
+        "ADD.E R, [0]", 1, "a cycle; it reads memory and writes where E is set",
+        {"extra.gated_write=3 extra.memory_operand=2": 1 + 3 + 2},
+    ),
     "a port after a store, in a loop": Rule(
         "LOOP 3\nLD R, [0]\nST [0], R\nENDL\nHALT", 6 + 2, "two cycles a round; the second and third begin after a "
         "store",
@@ -118,6 +122,11 @@ RULES = {
         "six LD; ahead by 1, LOOP and ENDL take one each: late by 1 before the first and each of the next two, "
         "by 3 (ENDL, ENDL, LOOP) before the fourth, by 1 before each of the last two",
         {"igc.fold_loops=true": 6}, given="igc.fold_loops=false",
+    ),
+    "a wait for the sequencer frees the port": Rule(
+        "LOOP 3\nLD R, [0]\nST [0], R\nENDL\nHALT", 6 + 2, "ahead by 1, LOOP and ENDL take one each: late by 1 before "
+        "the second and the third read, which so is not directly after a store",
+        {"igc.fold_loops=true": 6 + 2 * 3}, given="igc.fold_loops=false extra.store_then_read=3",
     ),
     "a sequencer gets ahead": Rule(
         "EMC_PixCopy [0], [64], 3, 4\nLOOP 1\nLOOP 1\nLOOP 1\nLD R, #1\nENDL\nENDL\nENDL\nLD R, #2\nHALT", 17 + 2 + 2,
