@@ -819,6 +819,18 @@ def outcomes(*found: int) -> tuple[TrianglePlan, ...]:
     return tuple(TrianglePlan(3 + at, 1, outcome, 100.0) for at, outcome in enumerate(found))
 
 
+def in_turn() -> int:
+    """When a group leaves that reads texels between eight others; these come before its next turn."""
+    plain, end = InstructionWork(4, (), -1, -1, False), InstructionWork(4, (), -1, -1, True)
+    sends: list[Send] = [
+        *((10, "command", (1, 1)), TICKETS[0], *stream("groups", [(1, 1, quad, ()) for quad in range(8)], amount=4)),
+        *((29, "groups", (1, 0, 8, ()), 4), (40, "result0", 8)),
+    ]
+    reader, others = program(_READS_TEXTURE.instructions[0], plain, plain, end), program(*[plain] * 5, end)
+    found = arrivals(_SHADERS, sends, plan(fragment_program=reader), plan(number=1, fragment_program=others))
+    return next(cycle for cycle, group in found["output"] if group[2] == 8)
+
+
 def traversed(*sends: Send) -> list[list[tuple[int, Any]]]:
     """Steps and end of a draw of a batch of four triangles, two scan tiles, and one of two, one scan tile."""
     draw = BatchPlan(4, 2, ((0, 2, 1), (2, 2, 2))), BatchPlan(2, 1, ((4, 2, 1),))
@@ -1509,6 +1521,10 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         *stream("steps", [(0, 2), (2, 2)], amount=128), (23, "steps", (-1, 1), 4)],
         replace(_FULL_STEPS, hierarchical=True, nearest=[9] * 256))["quads"]], [(101, 32), (102, 16), (103, 1)],
         "16 of 64 are farther than 5 in their block; then the end"),
+    ("begun groups of attributes take the bus", lambda: cycles(arrivals(lambda boxes: boxes.commit, COMMIT,
+        plan(vertex_program=program(outputs=5))), "vertices"), [63, 65], "two cycles for five, as for eight"),
+    ("a group that waits for texels has one place in the window", in_turn, 72, "nine groups take turns: fetched in 36, "
+        "45, 54 and, when one has ended, 62; sent in 68, 4 on its way"),
     ("attributes are interpolated four a cycle", lambda: [(cycle, item[1]) for cycle, item in sent(_FIFO,
         "interpolation", DRAW, *stream("tested0", range(4), amount=4), fragment_inputs=5)[0]],
         [(23, [(0, 0)]), (25, [(0, 1), (0, 2)]), (27, [(0, 3)])], "two cycles for five: in 22, 24, 26"),

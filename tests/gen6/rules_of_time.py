@@ -195,6 +195,9 @@ RULES = (
          "@0, @2, g40 at 18: @18 to 20",
          {"source": f"mov (1) a0.0<1>UW 1344UW; {SIXTEEN.format(40, 2)}; mov (8) g20<1>D g[a0.0]<8,8,1>D"}, 18,
          executed=True),
+    Rule("all sixteen channels do", f"mov (1) a0.0<1>UW 1280UW; {ADD.format(41, 2)}; mov (16) g20<1>D g[a0.0]<8,8,1>D",
+         22, "@0, @2, g41 at 18: @18 to 22", {"source": f"mov (1) a0.0<1>UW 1280UW; {ADD.format(42, 2)}; mov (16) "
+         "g20<1>D g[a0.0]<8,8,1>D"}, 20, executed=True),
     Rule("an indirect destination is the register that the address chooses",
          f"mov (1) a0.0<1>UW 1280UW; mov (8) g[a0.0]<1>D 1D; {USE.format(40)}", 34, "@0, @16, @32 to 34",
          {"source": f"mov (1) a0.0<1>UW 1312UW; mov (8) g[a0.0]<1>D 1D; {USE.format(40)}"}, 20, executed=True),

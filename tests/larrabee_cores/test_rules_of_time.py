@@ -19,7 +19,7 @@ from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.bins import BinRule, bin_triangles, quads_of
 from larrabee_bridge.pipeline.schedule import ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig, TileTextureUnit
-from larrabee_bridge.pipeline.tile_memory import _orders, fibers_of
+from larrabee_bridge.pipeline.tile_memory import ListRoom, TilePlaces, _orders, fibers_of
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkRecord, WorkTables
@@ -267,6 +267,7 @@ def texels(left: int, top: int, scale: float = 1, *, last: int = 4, side: int = 
     return work[:, 0].tolist()
 
 
+NO_LISTS = TilePlaces(np.zeros(1, np.int64), 64, 1, False, ListRoom(*np.zeros((2, 1, 3), np.int64)))
 BARE, TEXELS, SHARES = far_apart(), {"coordinates": np.zeros((90, 3, 2))}, {"nearness": np.ones((90, 3))}
 LISTS, CORNERS = "lists of tiles, cleared", "corners' values side by side"
 VERTICES, WRITTEN = "light, texture coordinates, 1 / w", "lines written back"
@@ -306,6 +307,8 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # 32768 / 2 of the cache for three threads with quads of 1024 bytes; of 64 there may be 64.
     "fibers that fit the cache": (lambda: fibers_of(Fibers(), 10, 1024), 5),
     "most fibers": (lambda: fibers_of(Fibers(latency=5000), 10, 64), 64),
+    # A third of 256 blocks each, the remainder for the last: 85 1/3, 170 2/3, 256.
+    "blocks of three threads": (lambda: NO_LISTS.shares()[3].tolist(), [85, 85, 86]),
     # Quads 0 to 3 all ask. One fiber waits at once; two when two have asked: 0, 1, 0 again, and so on in the circle: a
     # fiber whose quad has ended begins the next quad in the same turn.
     "turns of one fiber": (lambda: turns("1111", "0000", 1), ([0, 2, 4, 6], [1, 3, 5, 7])),

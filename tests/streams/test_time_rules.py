@@ -112,6 +112,10 @@ RULES = {
         "EMC_PixCopy [0], [64], 3, 4\nLD R, [1]", 17 + 1, "it drains", {"extra.copy_start=1": 19},
         given="extra.store_then_read=3",
     ),
+    "a start-up frees the port": Rule(
+        "ST [0], R\nEMC_TreeAddMem_Li [0], 4, 1, 0, 0", 1 + 9, "the first fetch comes a cycle after the store",
+        given="extra.store_then_read=3",
+    ),
     "a wait frees the port": Rule(
         f"ST [0], R\nWAIT 0\nLD R, [1]\nHALT\n{TIGC}SIGNAL 0", 7, "ST 1; the signal in 5, wire 1, LD 1",
         {"igc.control_cycles=1": 7 + 3},  # SIGNAL, WAIT, HALT
@@ -554,6 +558,7 @@ def test_nodes_share_the_network() -> None:
     programs = (f"{ONE_WRITE}TAS_SetGp 1, {2 - node}, {node}\nTAS_GpWrite 1, 0, 32\n" for node in range(2))
     found = machine.run({node: assemble(each) for node, each in enumerate(programs)})
     assert (found.cycles, found.network_bytes, found.network_busy_cycles) == (77 + 4, 64, 8)
+    assert [found.runs[node].total_cycles for node in range(2)] == [77, 77 + 4]
 
 
 DEVICES = {
