@@ -1523,6 +1523,11 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "16 of 64 are farther than 5 in their block; then the end"),
     ("begun groups of attributes take the bus", lambda: cycles(arrivals(lambda boxes: boxes.commit, COMMIT,
         plan(vertex_program=program(outputs=5))), "vertices"), [63, 65], "two cycles for five, as for eight"),
+    ("padded vertices leave the room that they took", lambda: [cycles(arrivals(_FIFO, [DRAW,
+        *((21 + 9 * at, "vertex0", (0, (at, False, True))) for at in range(2)),
+        (40, "output0", (0, 0, -1, ((0, False, True), *[(-1, False, False)] * 3)), 4)],
+        plan(), config=PAPER.with_values({"fifo.vertex_outputs": 4})), f"input{at}") for at in range(2)], [[22], [42]],
+        "four places: the first group comes back in 40, its vertex leaves in 41, and the second goes"),
     ("a group that waits for texels has one place in the window", in_turn, 72, "nine groups take turns: fetched in 36, "
         "45, 54 and, when one has ended, 62; sent in 68, 4 on its way"),
     ("attributes are interpolated four a cycle", lambda: [(cycle, item[1]) for cycle, item in sent(_FIFO,

@@ -20,6 +20,7 @@ from larrabee_bridge.pipeline.bins import BinRule, bin_triangles, quads_of
 from larrabee_bridge.pipeline.schedule import ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig, TileTextureUnit
 from larrabee_bridge.pipeline.tile_memory import ListRoom, TilePlaces, _orders, fibers_of
+from larrabee_bridge.pipeline.work import measured_work
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkRecord, WorkTables
@@ -267,6 +268,15 @@ def texels(left: int, top: int, scale: float = 1, *, last: int = 4, side: int = 
     return work[:, 0].tolist()
 
 
+def moved_by(core: SharedCore) -> list[int]:
+    """Return cycles and bytes to and from memory of the front end of a draw with one PrimSet, on this core."""
+    bins = SimpleNamespace(columns=1, rows=1, starts=np.array([0, 1]), entries=1)
+    draw = SimpleNamespace(bins=bins, set_up=SimpleNamespace(cycles=range(1)), cores={0: core})
+    work = measured_work("x", [draw], np.ones(1, np.int64))
+    assert work.front_bytes is not None
+    return [int(work.front[0]), int(work.front_bytes[0])]
+
+
 NO_LISTS = TilePlaces(np.zeros(1, np.int64), 64, 1, False, ListRoom(*np.zeros((2, 1, 3), np.int64)))
 BARE, TEXELS, SHARES = far_apart(), {"coordinates": np.zeros((90, 3, 2))}, {"nearness": np.ones((90, 3))}
 LISTS, CORNERS = "lists of tiles, cleared", "corners' values side by side"
@@ -345,6 +355,11 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # Pixel i across and j down is covered up to i + j = 6: a quad, and 3, 2 and 1 pixels in the rows of two more.
     "quads": (lambda: quads(0), [[0, 0, 0, 0xFFFF], [0, 4, 0, 0x137], [0, 0, 4, 0x137]]),
     "quads of two tiles": (lambda: quads(60), [[0, 60, 0, 0xFFFF], [0, 60, 4, 0x137], [1, 64, 0, 0x137]]),
+    # Two lines read and one written meanwhile, and one that it leaves in the slice for others.
+    "bytes of a PrimSet": (
+        lambda: moved_by(COUNTS["a line that was stored to is sent to memory when it leaves"]),
+        [33, 64 * (2 + 1 + 1)],
+    ),
     "wait for a line": (lambda: line_wait(CoreConfig(caches=True)), 15 + 2 * 5 + 300 + 2),
     "without caches": (lambda: line_wait(CoreConfig()), 0),
     # Of four threads 8 bytes a tile, a line each; one after the other, three PrimSets on two cores in two rounds.
