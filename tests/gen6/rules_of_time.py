@@ -347,6 +347,8 @@ RULES = (
          {"row": 1}, 404, {"caches": True, "units": 4, "row": 4}, [[0, 4, 0]] * 4),
     Rule("units of a row wait for the same line", LONG, 210, "0 at 200 for both: the second @200 to @208, to 210",
          {"l2_miss_cycles": 100}, 110, {"caches": True, "units": 2}, [[0], [0, 1, 2, 3, 0]]),
+    Rule("units next to each other are a row", ONE, 1, "one line for both", {"steps": [[0], [], [0]]}, 2,
+         {"caches": True, "units": 4, "row": 2}, [[0], [0]], figure="l1_misses"),
     Rule("threads of a row wait for the same line of the second level", LONG, 423,
          "@200 and @201, the second line at 400, @400 and @401, the first again at 420 for both: @420, @421 to 423",
          {"l1_miss_cycles": 30}, 433, SMALL, [[0, 64, 0]] * 2),
