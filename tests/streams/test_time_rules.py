@@ -368,7 +368,7 @@ RULES = {
         f"{ONE_PE}{BOTH}{ALTERNATE}TAS_MemWrBlock4 2\nTAS_MemRdBlock4 2", 94,
         "7 + 3 settings, fetch 1 and 32 bytes: written from 43 on, answered in 50 by a slot of 6; the banks settle 11 "
         "after 43, read from 54 on, 39, answer 1",
-        {"sdram.trp_cycles=4": 95},
+        {"sdram.trp_cycles=4": 95, "sdram.trc_cycles=12": 95},  # which then is 12 after 43
     ),
     "read after a write of 8 bytes, alternate": Rule(
         f"{ONE_PE}{BOTH}{ALTERNATE}TAS_MemWrBlock8 2\nTAS_MemRdBlock4 2", 130,
@@ -396,6 +396,11 @@ RULES = {
         f"{BOTH}TAS_MemRdBlock4 0", 37 + 43 + 255 * 40 + 1,
         "4, fetch 1 and 32 bytes of addresses; ACT, 3, RD, 3, 4, 1, 32; later RD, 3, 4, 1, 32; answer 1",
         {"tasic.port_bytes_per_cycle=4": 13 + 19 + 255 * 16 + 1}, "sdram.equal_slots=false", needs_data=True,
+    ),
+    "greedy, the last device ends a round": Rule(
+        f"EMC_TreeIntoMem_Li [381], 1, 1, 0, 0\n{BOTH}TAS_MemRdBlock4 0", 2 + 80 + 255 * 40 + 31 * 6 + 1,
+        "as above; byte 1 of the address of the eighth is x, PE / 4: 32 rows of 512 bytes, so PRE, 3, ACT, 3 in 31",
+        {"sdram.trp_cycles=4": 2 + 80 + 255 * 40 + 31 * 7 + 1}, "sdram.equal_slots=false", needs_data=True,
     ),
     "greedy, two banks": Rule(
         f"{READ}TAS_SetStep 1\nTAS_SetCrossbar 20, 0\nTAS_MemRdBlock4 2", 5 + 43 + 43 + 254 * 40 + 1,
