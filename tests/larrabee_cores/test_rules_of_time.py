@@ -200,6 +200,18 @@ def test_requests_of_each_draw_wait_for_their_own_lines(draws: int) -> None:
     assert more - less == 2 * 1000
 
 
+def test_a_set_up_thread_looks_eight_triangles_ahead() -> None:
+    """A round of `ahead.mc` for each of the first eight of a tile has 13 instructions; for each further one `setup.mc`
+    looks from one before it at a triangle, not at the end of the list: a shift, three lines, two sums."""
+    corner, issued = [(0, 0), (7.5, 0), (0, 7.5)], []
+    for count in range(7, 11):
+        triangles = snap(np.array([corner] * count), np.zeros((count, 3)), np.repeat(BLACK, count, axis=0))
+        frame = Frame(8, 8, (0, 0, 0), (Draw("", triangles, State()),))
+        issued.append(sum(render_back_end(frame).instructions.values()))
+    eighth, ninth, tenth = np.diff(issued).tolist()
+    assert eighth - 13 == ninth - 6 == tenth - 6
+
+
 def test_every_value_of_the_texture_unit_has_a_rule() -> None:
     assert set(TEXTURE) == {each.name for each in fields(TextureConfig)}
 

@@ -180,6 +180,12 @@ RULES = {
         "nineteen words up to the end of f come before its first cycle, in 3", {"igc.memory_words=24": 1 + 2 + 3 * 11},
         given="igc.supply=3200 igc.memory_words=12",
     ),
+    "a piece leaves when its RET begins": Rule(
+        f"CALL f\nCALL f\nCALL g\nHALT\n{ROUTINES}", 83,
+        "CALL has 5 words, a routine 12: f comes in 10 to 34, CALL in 44; f again from 45 on, RET in 56; g in 56 to "
+        "80, HALT in 82",
+        {"igc.memory_words=24": 81}, given="igc.supply=200 igc.memory_words=12 igc.control_cycles=1",
+    ),
     "a path of words for both": Rule(
         "LD R, #1\nLD S, #2\nLD M, #3\nHALT\nstream tigc\nTAS_SetOrder 0\nTAS_SetOrder 0\nTAS_SetOrder 0", 8, "2 each",
         {"igc.shared_supply=true": 16}, given="igc.supply=200",  # they take turns
