@@ -819,6 +819,18 @@ def outcomes(*found: int) -> tuple[TrianglePlan, ...]:
     return tuple(TrianglePlan(3 + at, 1, outcome, 100.0) for at, outcome in enumerate(found))
 
 
+def in_turn() -> int:
+    """When a group leaves that reads texels between eight others; these come before its next turn."""
+    plain, end = InstructionWork(4, (), -1, -1, False), InstructionWork(4, (), -1, -1, True)
+    sends: list[Send] = [
+        *((10, "command", (1, 1)), TICKETS[0], *stream("groups", [(1, 1, quad, ()) for quad in range(8)], amount=4)),
+        *((29, "groups", (1, 0, 8, ()), 4), (40, "result0", 8)),
+    ]
+    reader, others = program(_READS_TEXTURE.instructions[0], plain, plain, end), program(*[plain] * 5, end)
+    found = arrivals(_SHADERS, sends, plan(fragment_program=reader), plan(number=1, fragment_program=others))
+    return next(cycle for cycle, group in found["output"] if group[2] == 8)
+
+
 def traversed(*sends: Send) -> list[list[tuple[int, Any]]]:
     """Steps and end of a draw of a batch of four triangles, two scan tiles, and one of two, one scan tile."""
     draw = BatchPlan(4, 2, ((0, 2, 1), (2, 2, 2))), BatchPlan(2, 1, ((4, 2, 1),))
@@ -1214,6 +1226,9 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("a degenerate triangle takes a cycle", lambda: sent(ASSEMBLY, "triangles", *ASKED, *((31 + at, "vertices", 0)
         for at in range(5)), triangles=outcomes(4, 0, 4), indices=[0, 1, 2, 3, 4])[0], [(35, 0), (37, 2), (38, -1)],
         "the third vertex in 33: sent in 34; the second vanishes in 35"),
+    ("a degenerate triangle answers no request", lambda: sent(ASSEMBLY, "triangles", *ASKED[:3], *((31 + at, "vertices",
+        0) for at in range(6)), triangles=outcomes(0, 4, 0, 4), indices=list(range(6)))[0], [(36, 1), (38, 3)],
+        "two are asked for; the third vertex in 33, and a triangle in each of 34 to 37"),
     ("a triangle outside vanishes", lambda: sent(CLIPPER, "output ended", *ASKED, *FOUR, triangles=outcomes(4, 1, 4)),
         [[(29, 0), (33, 2), (37, -1)], [(37, 0)]], "done in 27 to 30, sent in 27, 31, 35, 4 apart; a wire of 2"),
     ("so does one that is not drawn", lambda: sent(SETUP, "output ended", *ASKED, *FOUR, triangles=outcomes(4, 2, 4)),
@@ -1504,6 +1519,26 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         arrivals(HZ, [DRAW, (12, "fifo_ready", False), (100, "fifo_ready", True), *stream("steps", [(0, 2), (2, 2)],
         amount=128), (23, "steps", (-1, 1), 4)], _FULL_STEPS)["quads"]], [(101, 32), (102, 32), (103, 1)],
         "64 wait until 100; then the end"),
+    ("culled quads take no place among the 32", lambda: [(cycle, len(quads)) for cycle, quads in
+        arrivals(HZ, [DRAW, (12, "fifo_ready", False), (12, "maxima0", (0, 5)), (100, "fifo_ready", True),
+        *stream("steps", [(0, 2), (2, 2)], amount=128), (23, "steps", (-1, 1), 4)],
+        replace(_FULL_STEPS, hierarchical=True, nearest=[9] * 256))["quads"]], [(101, 32), (102, 16), (103, 1)],
+        "16 of 64 are farther than 5 in their block; then the end"),
+    ("begun groups of attributes take the bus", lambda: cycles(arrivals(lambda boxes: boxes.commit, COMMIT,
+        plan(vertex_program=program(outputs=5))), "vertices"), [63, 65], "two cycles for five, as for eight"),
+    ("a group of a batch is fetched when its delay is over", lambda: in_batches(_GROUPS[1], fetch_delay=9,
+        steps=program(MOV, MOV, MOV, InstructionWork(4, (), -1, -1, True))), [(114, 0)],
+        "in 21 at once; the batch is closed after 64 cycles: in 86, 95 and 104; sent in 110, 4 on its way"),
+    ("a full shader closes no empty batch", lambda: len(in_batches(*_GROUPS[1:32], _later(900), _later(901),
+        steps=program(*_TWO.instructions, outputs=16))), 33,
+        "31 groups end before many have left, 8 cycles each; the next ones begin the other batch"),
+    ("padded vertices leave the room that they took", lambda: [cycles(arrivals(_FIFO, [DRAW,
+        *((21 + 9 * at, "vertex0", (0, (at, False, True))) for at in range(2)),
+        (40, "output0", (0, 0, -1, ((0, False, True), *[(-1, False, False)] * 3)), 4)],
+        plan(), config=PAPER.with_values({"fifo.vertex_outputs": 4})), f"input{at}") for at in range(2)], [[22], [42]],
+        "four places: the first group comes back in 40, its vertex leaves in 41, and the second goes"),
+    ("a group that waits for texels has one place in the window", in_turn, 72, "nine groups take turns: fetched in 36, "
+        "45, 54 and, when one has ended, 62; sent in 68, 4 on its way"),
     ("attributes are interpolated four a cycle", lambda: [(cycle, item[1]) for cycle, item in sent(_FIFO,
         "interpolation", DRAW, *stream("tested0", range(4), amount=4), fragment_inputs=5)[0]],
         [(23, [(0, 0)]), (25, [(0, 1), (0, 2)]), (27, [(0, 3)])], "two cycles for five: in 22, 24, 26"),

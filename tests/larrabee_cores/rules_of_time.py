@@ -263,6 +263,8 @@ RULES = (
     Rule("a product of scalars is used after 10", "imul r1, 3; add r1, 1", 11, "@0, @10", {"multiply_latency": 4}, 5),
     Rule("a vector instruction that reads memory takes no longer", f"vaddps v1, v2, [64]; {USE}", 5, "@0, @4",
          {"load_op_cycles": 2}, 7),
+    Rule("nor does a scalar one", "load r1, [64]; add r1, 1; add r1, 1", 3, "@0, @1, @2", {"scalar_latency": 2}, 5,
+         config={"load_op_cycles": 2}),
     Rule("a scalar result is part of an address a cycle later", "mov r1, 64; load r2, [r1]", 3, "@0, 1 + 1: @2",
          {"address_cycles": 3}, 5),
     Rule("a register that nothing wrote is part of one at once", f"load r2, [r3]; {LAST}", 2, "@0, @1",

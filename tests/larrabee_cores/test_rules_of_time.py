@@ -15,17 +15,27 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.account import left_out, line_wait
+from larrabee_bridge.pipeline.back_end import render_back_end
 from larrabee_bridge.pipeline.bins import BinRule, bin_triangles, quads_of
 from larrabee_bridge.pipeline.schedule import ScheduleConfig
 from larrabee_bridge.pipeline.texture_unit import TextureConfig, TileTextureUnit
-from larrabee_bridge.pipeline.tile_memory import _orders, fibers_of
+from larrabee_bridge.pipeline.tile_memory import ListRoom, TilePlaces, _orders, fibers_of
+from larrabee_bridge.pipeline.work import measured_work
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkRecord, WorkTables
 from larrabee_bridge.vpu.issue import Core
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import assemble_vector
-from larrabee_bridge.vpu.ring import RingConfig, fewest_fibers, found_again, line_moves, ride_clocks, stall_share
+from larrabee_bridge.vpu.ring import (
+    RingConfig,
+    fewest_fibers,
+    found_again,
+    line_moves,
+    mean_ride,
+    ride_clocks,
+    stall_share,
+)
 from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Texture, snap
 from pixelflow.simd.drawing.triangles import TEXEL
@@ -122,6 +132,9 @@ def asked(config: TextureConfig, blocks: list[int], side: int = 128) -> np.ndarr
     return unit.answer(texture, zeros, zeros, np.ones((quads, 16), bool), u, v)[1].sum(axis=1)
 
 
+BLACK = np.zeros((1, 3, 3), np.uint8)
+
+
 class Fibers:
     """What `fibers_of` asks of an account."""
 
@@ -170,6 +183,33 @@ def test_a_thread_alone_rests_while_its_access_holds_the_pipes(first: str, cycle
     unit.set_vector(9, 64 * np.arange(16))
     unit.run(core, lines=True)
     assert core.cycles.tolist() == [cycles]
+
+
+@pytest.mark.parametrize("draws", [1, 2])
+def test_requests_of_each_draw_wait_for_their_own_lines(draws: int) -> None:
+    """Of three quads two are of one work thread, whose only fiber waits for their lines; a second draw finds all."""
+    image, points = Texture(np.zeros((64, 64, 4), np.uint8)), np.array([[(0, 0), (7.5, 0), (0, 7.5)]])
+
+    def draw(depth: float) -> Draw:
+        return Draw("", snap(points, np.full((1, 3), depth), BLACK, coordinates=4 * points), State(texture=image))
+
+    frame = Frame(8, 8, (0, 0, 0), tuple(draw(0.9 - 0.2 * each) for each in range(draws)))
+    one = TextureConfig(fibers=1)
+    taken = (render_back_end(frame, config=CoreConfig(memory_cycles=wait), texture=one) for wait in (1000, 2000))
+    less, more = (int(each.cycles.sum()) for each in taken)
+    assert more - less == 2 * 1000
+
+
+def test_a_set_up_thread_looks_eight_triangles_ahead() -> None:
+    """A round of `ahead.mc` for each of the first eight of a tile has 13 instructions; for each further one `setup.mc`
+    looks from one before it at a triangle, not at the end of the list: a shift, three lines, two sums."""
+    corner, issued = [(0, 0), (7.5, 0), (0, 7.5)], []
+    for count in range(7, 11):
+        triangles = snap(np.array([corner] * count), np.zeros((count, 3)), np.repeat(BLACK, count, axis=0))
+        frame = Frame(8, 8, (0, 0, 0), (Draw("", triangles, State()),))
+        issued.append(sum(render_back_end(frame).instructions.values()))
+    eighth, ninth, tenth = np.diff(issued).tolist()
+    assert eighth - 13 == ninth - 6 == tenth - 6
 
 
 def test_every_value_of_the_texture_unit_has_a_rule() -> None:
@@ -223,7 +263,7 @@ def binned(rule: BinRule) -> tuple[list[int], list[int]]:
 def quads(right: float) -> list[list[int]]:
     """Return tile, left, top and mask of the quads of half of a square."""
     points = np.array([[(right, 0), (right + 7.5, 0), (right, 7.5)]])
-    found = quads_of(snap(points, np.zeros((1, 3)), np.zeros((1, 3, 3), np.uint8)), 128, 128)
+    found = quads_of(snap(points, np.zeros((1, 3)), BLACK), 128, 128)
     return np.stack([found.tile, found.x, found.y, found.masks[:, 0]], axis=1).tolist()
 
 
@@ -240,6 +280,16 @@ def texels(left: int, top: int, scale: float = 1, *, last: int = 4, side: int = 
     return work[:, 0].tolist()
 
 
+def moved_by(core: SharedCore) -> list[int]:
+    """Return cycles and bytes to and from memory of the front end of a draw with one PrimSet, on this core."""
+    bins = SimpleNamespace(columns=1, rows=1, starts=np.array([0, 1]), entries=1)
+    draw = SimpleNamespace(bins=bins, set_up=SimpleNamespace(cycles=range(1)), cores={0: core})
+    work = measured_work("x", [draw], np.ones(1, np.int64))
+    assert work.front_bytes is not None
+    return [int(work.front[0]), int(work.front_bytes[0])]
+
+
+NO_LISTS = TilePlaces(np.zeros(1, np.int64), 64, 1, False, ListRoom(*np.zeros((2, 1, 3), np.int64)))
 BARE, TEXELS, SHARES = far_apart(), {"coordinates": np.zeros((90, 3, 2))}, {"nearness": np.ones((90, 3))}
 LISTS, CORNERS = "lists of tiles, cleared", "corners' values side by side"
 VERTICES, WRITTEN = "light, texture coordinates, 1 / w", "lines written back"
@@ -257,6 +307,13 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # Of 20, ring 1 has agents 16 to 19 and the link: from 15 one up to its link, put in 1, there in 2; link 3; rings
     # 0 to 1 of 2, up or down alike, by an odd sender down: 4 is even, so 5; link 6; stop 4 to 3, down: 7.
     "ride to a short ring": (lambda: rides(15, 19, 20, 1), [7]),
+    # Agents 0 and 1 on a ring, 2 on another, each with a link; put in in clock 0 and in 1. From 0 to 1 up, there in 2;
+    # back down, there in 1 and 3. From 0 to 2 down in 1 or 3, link, up in 4 or 6, link, up in 6 or 8; from 1 up in 2,
+    # link, down in 5, link, down in 7. From 2 to 0 up in 2, link, up in 4, link, up in 6; to 1 down in 7.
+    "mean ride on two rings": (
+        lambda: mean_ride(3, RingConfig(agents_of_a_ring=2)),
+        (2 + 1 + 1 + 2 + 6 + 7 + 7 + 6 + 6 + 5 + 7 + 6) / 12,
+    ),
     # 3 puts out 2; 2 puts out 1, which is written; 1 puts out 3; 2 is written at the end.
     "two lines of three": (lambda: moves(2), ([False, False, True, False, False, False, True], 2)),
     "room for all": (lambda: moves(3), ([False, False, True, False, True, True, True], 2)),
@@ -272,6 +329,8 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # 32768 / 2 of the cache for three threads with quads of 1024 bytes; of 64 there may be 64.
     "fibers that fit the cache": (lambda: fibers_of(Fibers(), 10, 1024), 5),
     "most fibers": (lambda: fibers_of(Fibers(latency=5000), 10, 64), 64),
+    # A third of 256 blocks each, the remainder for the last: 85 1/3, 170 2/3, 256.
+    "blocks of three threads": (lambda: NO_LISTS.shares()[3].tolist(), [85, 85, 86]),
     # Quads 0 to 3 all ask. One fiber waits at once; two when two have asked: 0, 1, 0 again, and so on in the circle: a
     # fiber whose quad has ended begins the next quad in the same turn.
     "turns of one fiber": (lambda: turns("1111", "0000", 1), ([0, 2, 4, 6], [1, 3, 5, 7])),
@@ -308,6 +367,11 @@ FORMULAS: dict[str, tuple[Callable[[], object], object]] = {
     # Pixel i across and j down is covered up to i + j = 6: a quad, and 3, 2 and 1 pixels in the rows of two more.
     "quads": (lambda: quads(0), [[0, 0, 0, 0xFFFF], [0, 4, 0, 0x137], [0, 0, 4, 0x137]]),
     "quads of two tiles": (lambda: quads(60), [[0, 60, 0, 0xFFFF], [0, 60, 4, 0x137], [1, 64, 0, 0x137]]),
+    # Two lines read and one written meanwhile, and one that it leaves in the slice for others.
+    "bytes of a PrimSet": (
+        lambda: moved_by(COUNTS["a line that was stored to is sent to memory when it leaves"]),
+        [33, 64 * (2 + 1 + 1)],
+    ),
     "wait for a line": (lambda: line_wait(CoreConfig(caches=True)), 15 + 2 * 5 + 300 + 2),
     "without caches": (lambda: line_wait(CoreConfig()), 0),
     # Of four threads 8 bytes a tile, a line each; one after the other, three PrimSets on two cores in two rounds.

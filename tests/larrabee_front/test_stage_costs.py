@@ -35,3 +35,13 @@ def test_cycles_and_instructions_of_primsets() -> None:
     stages.finish()
     assert {number: core.cycles for number, core in stages.cores.items()} == {0: 8, 1: 6}
     assert cost.plus(cost).cycles[1] == 12
+
+
+def test_a_stage_waits_for_the_longest_thread_of_the_one_before() -> None:
+    """Twenty products, each 10 after the one before, of the second thread; then as many of the first."""
+    stages = Stages(1)
+    program = assemble_vector("again: imul r2, 3\nsub r1, 1\njnz again\nhalt\n")
+    for counts in ([1, 20], [20]):
+        stages.run("any", program, ByteMemory(1 << 17), np.zeros(len(counts), int), {1: np.array(counts)})
+    stages.finish()
+    assert stages.cores[0].cycles >= 2 * 19 * 10

@@ -104,6 +104,26 @@ def test_four_threads_hide_each_others_waits() -> None:
     assert carried_out == found.set_up.carried_out + found.descent.carried_out
 
 
+def test_four_threads_set_up_sixteen_triangles_each() -> None:
+    """In one thread every further set-up would take its cycles whole; triangles beside the screen are left then."""
+    triangles = triangles_of(np.array([[[1.0, 1], [3, 1], [1, 3]], *[[[71, 1], [73, 1], [71, 3]]] * 63]))
+    one, four = (
+        rasterize(triangles.part(np.arange(count)), 64, 64, primset=np.zeros(count, int)) for count in (16, 64)
+    )
+    more = four.cores[0].cycles - one.cores[0].cycles
+    assert one.pairs == four.pairs == 1
+    assert more < four.set_up.cycles.sum() - one.set_up.cycles.sum()
+
+
+def test_one_thread_descends_for_its_sixteen_triangles() -> None:
+    """One after the other, each in its cycles alone, although three threads have nothing to do."""
+    triangles = triangles_of(np.array([[[1.0, 1], [3, 1], [1, 3]]] * 16))
+    one, all_of_them = (
+        rasterize(triangles.part(np.arange(count)), 64, 64, primset=np.zeros(count, int)) for count in (1, 16)
+    )
+    assert all_of_them.cores[0].cycles - one.cores[0].cycles == 15 * one.descent.cycles[0]
+
+
 def test_the_model_of_the_core_counts() -> None:
     triangles = family("integers")
     quick, slow = (

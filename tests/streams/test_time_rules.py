@@ -95,6 +95,10 @@ RULES = {
         {"extra.gated_write=3": 10, "extra.memory_shift=1": 8, "extra.other_result=4": 11, "extra.store_immediate=1": 8,
          "extra.store_enable=3": 10, "extra.pair_shift=1": 8, "extra.multiply_step=1": 8},
     ),
+    "extra cycles add up": Rule(
+        "ADD.E R, [0]", 1, "a cycle; it reads memory and writes where E is set",
+        {"extra.gated_write=3 extra.memory_operand=2": 1 + 3 + 2},
+    ),
     "a port after a store, in a loop": Rule(
         "LOOP 3\nLD R, [0]\nST [0], R\nENDL\nHALT", 6 + 2, "two cycles a round; the second and third begin after a "
         "store",
@@ -108,6 +112,10 @@ RULES = {
         "EMC_PixCopy [0], [64], 3, 4\nLD R, [1]", 17 + 1, "it drains", {"extra.copy_start=1": 19},
         given="extra.store_then_read=3",
     ),
+    "a start-up frees the port": Rule(
+        "ST [0], R\nEMC_TreeAddMem_Li [0], 4, 1, 0, 0", 1 + 9, "the first fetch comes a cycle after the store",
+        given="extra.store_then_read=3",
+    ),
     "a wait frees the port": Rule(
         f"ST [0], R\nWAIT 0\nLD R, [1]\nHALT\n{TIGC}SIGNAL 0", 7, "ST 1; the signal in 5, wire 1, LD 1",
         {"igc.control_cycles=1": 7 + 3},  # SIGNAL, WAIT, HALT
@@ -118,6 +126,11 @@ RULES = {
         "six LD; ahead by 1, LOOP and ENDL take one each: late by 1 before the first and each of the next two, "
         "by 3 (ENDL, ENDL, LOOP) before the fourth, by 1 before each of the last two",
         {"igc.fold_loops=true": 6}, given="igc.fold_loops=false",
+    ),
+    "a wait for the sequencer frees the port": Rule(
+        "LOOP 3\nLD R, [0]\nST [0], R\nENDL\nHALT", 6 + 2, "ahead by 1, LOOP and ENDL take one each: late by 1 before "
+        "the second and the third read, which so is not directly after a store",
+        {"igc.fold_loops=true": 6 + 2 * 3}, given="igc.fold_loops=false extra.store_then_read=3",
     ),
     "a sequencer gets ahead": Rule(
         "EMC_PixCopy [0], [64], 3, 4\nLOOP 1\nLOOP 1\nLOOP 1\nLD R, #1\nENDL\nENDL\nENDL\nLD R, #2\nHALT", 17 + 2 + 2,
@@ -166,6 +179,12 @@ RULES = {
         f"LD R, #1\nLD R, #1\nCALL f\nCALL g\nCALL f\nHALT\n{ROUTINES}", 1 + 2 + 11 + 2 * (1 + 11),
         "nineteen words up to the end of f come before its first cycle, in 3", {"igc.memory_words=24": 1 + 2 + 3 * 11},
         given="igc.supply=3200 igc.memory_words=12",
+    ),
+    "a piece leaves when its RET begins": Rule(
+        f"CALL f\nCALL f\nCALL g\nHALT\n{ROUTINES}", 83,
+        "CALL has 5 words, a routine 12: f comes in 10 to 34, CALL in 44; f again from 45 on, RET in 56; g in 56 to "
+        "80, HALT in 82",
+        {"igc.memory_words=24": 81}, given="igc.supply=200 igc.memory_words=12 igc.control_cycles=1",
     ),
     "a path of words for both": Rule(
         "LD R, #1\nLD S, #2\nLD M, #3\nHALT\nstream tigc\nTAS_SetOrder 0\nTAS_SetOrder 0\nTAS_SetOrder 0", 8, "2 each",
@@ -355,7 +374,7 @@ RULES = {
         f"{ONE_PE}{BOTH}{ALTERNATE}TAS_MemWrBlock4 2\nTAS_MemRdBlock4 2", 94,
         "7 + 3 settings, fetch 1 and 32 bytes: written from 43 on, answered in 50 by a slot of 6; the banks settle 11 "
         "after 43, read from 54 on, 39, answer 1",
-        {"sdram.trp_cycles=4": 95},
+        {"sdram.trp_cycles=4": 95, "sdram.trc_cycles=12": 95},  # which then is 12 after 43
     ),
     "read after a write of 8 bytes, alternate": Rule(
         f"{ONE_PE}{BOTH}{ALTERNATE}TAS_MemWrBlock8 2\nTAS_MemRdBlock4 2", 130,
@@ -383,6 +402,11 @@ RULES = {
         f"{BOTH}TAS_MemRdBlock4 0", 37 + 43 + 255 * 40 + 1,
         "4, fetch 1 and 32 bytes of addresses; ACT, 3, RD, 3, 4, 1, 32; later RD, 3, 4, 1, 32; answer 1",
         {"tasic.port_bytes_per_cycle=4": 13 + 19 + 255 * 16 + 1}, "sdram.equal_slots=false", needs_data=True,
+    ),
+    "greedy, the last device ends a round": Rule(
+        f"EMC_TreeIntoMem_Li [381], 1, 1, 0, 0\n{BOTH}TAS_MemRdBlock4 0", 2 + 80 + 255 * 40 + 31 * 6 + 1,
+        "as above; byte 1 of the address of the eighth is x, PE / 4: 32 rows of 512 bytes, so PRE, 3, ACT, 3 in 31",
+        {"sdram.trp_cycles=4": 2 + 80 + 255 * 40 + 31 * 7 + 1}, "sdram.equal_slots=false", needs_data=True,
     ),
     "greedy, two banks": Rule(
         f"{READ}TAS_SetStep 1\nTAS_SetCrossbar 20, 0\nTAS_MemRdBlock4 2", 5 + 43 + 43 + 254 * 40 + 1,
@@ -421,6 +445,12 @@ RULES = {
          "sdram.refresh_interval_cycles=525": 3 + 16 * 524 + 8 + 14 + 1,
          "sdram.refresh_interval_cycles=527": 3 + 16 * 524 + 10 + 14 * 3 + 1},
          given="sdram.refresh=true sdram.refresh_interval_cycles=526",
+    ),
+    "refreshes keep to their interval": Rule(
+        f"{ALONE}TAS_MemLoad 1, 7, 0", 241, "writes from 143: 3, 112, 28; REF in 72; in 154 (due in 144) and 219 (due "
+        "in 216, not 72 after 154) ACT waits 10; seven of 11 end in 143 + 77 + 20, answer 1",
+        {"sdram.refresh=false": 221, "sdram.refresh_interval_cycles=78": 231},  # REF in 165 alone
+        given="sdram.refresh=true sdram.refresh_interval_cycles=72",
     ),
     "greedy refresh closes rows": Rule(
         f"{READ}TAS_MemRdRepeat4 16, 2", 3 + 523 + 15 * 520 + 10 + 4 * 3 + 1,
@@ -539,6 +569,7 @@ def test_nodes_share_the_network() -> None:
     programs = (f"{ONE_WRITE}TAS_SetGp 1, {2 - node}, {node}\nTAS_GpWrite 1, 0, 32\n" for node in range(2))
     found = machine.run({node: assemble(each) for node, each in enumerate(programs)})
     assert (found.cycles, found.network_bytes, found.network_busy_cycles) == (77 + 4, 64, 8)
+    assert [found.runs[node].total_cycles for node in range(2)] == [77, 77 + 4]
 
 
 DEVICES = {
