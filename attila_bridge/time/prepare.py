@@ -410,4 +410,4 @@ def _steps(
         if draw.number:
             steps.append(("registers", command.array_cycles * len(draw.attributes)))
         steps.append(("draw", draw.number))
-    return (*steps, ("swap", 0))
+    return (*steps, ("frame", command.frame_cycles), ("swap", 0))
