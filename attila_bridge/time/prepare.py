@@ -287,8 +287,8 @@ def _written(lines: NDArray[np.uint32], cleared: int) -> dict[int, list[int]]:
 
 
 Step: TypeAlias = tuple[str, int]
-"""ready, write or registers (cycles), upload (its number), read (bytes of a program), clear (0 colour, 1 depth), draw
-(its number), swap."""
+"""ready, write, registers or frame (cycles), upload (its number), read (bytes of a program), clear (0 colour, 1 depth),
+draw (its number), swap."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,6 +66,8 @@ class TexturePipelineState(GpuBoxState):
     addressing: deque[int] = field(default_factory=deque)
     fetching: deque[int] = field(default_factory=deque)
     waiting: list[_Sample] = field(default_factory=list)
+    crowded: bool = False
+    """True if samples of the window with all of their lines found no room to be read."""
     reading: deque[_Sample] = field(default_factory=deque)
     to_filter: deque[_Sample] = field(default_factory=deque)
     in_filter: int = 0
@@ -126,6 +128,8 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         sent_before = len(self._results.fresh)
         if filled >= 0:
             self._filled(filled)
+        elif s.crowded:
+            self._search_window()
         arrived = self._requests.waiting
         while arrived and arrived[0][0] <= cycle:
             s.requests.append(arrived.popleft()[3])
@@ -177,8 +181,6 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         if s.results or s.filtered or s.to_filter or s.reading or s.addressing:
             return
         if s.requests and len(s.accesses) < config.access_queue:
-            return
-        if s.waiting and not s.fill.busy:
             return
         each = {
             "WaitReadWindowOccupation": len(s.waiting),
@@ -235,9 +237,6 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             s.in_filter -= 1
             s.filtered.append(number)
             s.accesses[number].filtered += 1
-        if s.waiting and not s.fill.busy:
-            # The window is searched when a line arrives; a sample without room then needs another search.
-            self._search_window()
         if s.reading:
             self._read()
         if s.fetching:
@@ -269,11 +268,15 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         """Let samples with all of their lines continue while there is room."""
         s, room = self.state, self.config.access_queue
         still = []
+        s.crowded = False
         for sample in s.waiting:
-            if not sample.missing and len(s.reading) < room:
+            if sample.missing:
+                still.append(sample)
+            elif len(s.reading) < room:
                 s.reading.append(sample)
             else:
                 still.append(sample)
+                s.crowded = True
         s.waiting = still
 
     def _accept(self, cycle: Cycle) -> None:
