@@ -37,6 +37,11 @@ def assembled(primitive: Primitive, count: int) -> NDArray[np.int32]:
     return corners.astype(np.int32).reshape(-1, 3)
 
 
+def triangles_of(primitive: Primitive) -> int:
+    """Return the triangles of one primitive: two of a quad."""
+    return 2 if primitive in (Primitive.QUADS, Primitive.QUAD_STRIP) else 1
+
+
 def names_twice(corners: NDArray[np.int32], indices: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return bool[n]: the triangles that name an index twice."""
     a, b, c = indices[corners].T

@@ -196,10 +196,10 @@ def _triangles(draw: DrawWork) -> tuple[TrianglePlan, ...]:
     """Return the triangles, with the vertices that each needs and those that it is the last to need."""
     corners = draw.triangles.corners.tolist()
     outcomes, areas = draw.triangles.outcome.tolist(), draw.triangles.area.tolist()
-    last_use: dict[int, int] = {}
+    together, last_use = draw.triangles.together, dict[int, int]()
     for number, used in enumerate(corners):
         for position in used:
-            last_use[position] = number
+            last_use[position] = number // together * together + together - 1
     freed = Counter(last_use.values())
     unused = len(draw.vertices.indices) - len(last_use)
     made = []

@@ -18,6 +18,7 @@ from attila_bridge.function import draw
 from attila_bridge.function.coverage import Setup, cover
 from attila_bridge.function.work import AttributeWork, InstructionWork, ProgramWork
 from attila_bridge.run import units_of
+from attila_bridge.scene import Primitive
 from attila_bridge.time.caches import LineFill, LineRequest, Tags
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import Boxes, netlist
@@ -873,6 +874,13 @@ def frame() -> list[object]:
     return [planned.steps, planned.programs, planned.uploads[2:], planned.written[:4], planned.written[-2:]]
 
 
+def given_back(primitive: Primitive) -> list[int]:
+    """Vertices of twelve that each triangle gives back."""
+    scene = SCENES["corners"]()
+    scene = replace(scene, draws=(replace(scene.draws[0], primitive=primitive),))
+    return [each.frees for each in plan_frame(draw(scene, units_of(PAPER)), PAPER).draws[0].triangles]
+
+
 def planned(scene: str) -> tuple[DrawPlan, ...]:
     """Plans of the draws of a small scene."""
     return plan_frame(draw(SCENES[scene](), units_of(PAPER)), PAPER).draws
@@ -1209,6 +1217,9 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "the line is there in 112; begun in 124, 4 + 4, sent in 134; the second is begun in 128 only, 4 + 1"),
     ("a step waits for all of its lines", two_lines, [85], "the second is there in 68, 16 after the one of a step "
     "alone"),
+    ("vertices are given back with the last triangle of a primitive", lambda: [given_back(each) for each in Primitive],
+        [[3] * 4, [1] * 9 + [3], [1] * 9 + [3], [0, 4] * 3, [0, 2] * 4 + [0, 4]],
+        "one of a strip or fan with each triangle, two or four of a quad with its second; the last give all back"),
     ("a triangle that has left makes room", lambda: (len(sent(SETUP, "request", *ASKED, *FOUR[:3],
         triangles=outcomes(4, 4, 4))[0]), len(sent(ASSEMBLY, "request", *ASKED, *((31 + at, "vertices", 0) for at in
         range(8)), triangles=tuple(TrianglePlan(3 * at, 3, 4, 100.0) for at in range(1, 5)), indices=[0] * 30)[0])),
