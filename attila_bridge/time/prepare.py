@@ -67,8 +67,9 @@ class ReadPlan:
 
     place: dict[int, int]
     """Index of each quad in `samples`."""
-    samples: list[tuple[tuple[tuple[tuple[int, int], ...], ...], ...]]
-    """Of each quad its samples, of each its bilinear steps, of each its lines and the number of texels in them."""
+    samples: list[tuple[tuple[tuple[tuple[int, int, int], ...], ...], ...]]
+    """Of each quad its samples, of each its bilinear steps, of each its lines, the number of texels in them, and the
+    place of the last one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +127,7 @@ class DrawPlan:
 
 _COUNTS = np.array([bin(mask).count("1") for mask in range(16)], dtype=np.int64)
 
-Lines = tuple[tuple[int, int], ...]
+Lines = tuple[tuple[int, int, int], ...]
 
 
 def plans(work: AttilaWork, config: AttilaConfig) -> tuple[DrawPlan, ...]:
@@ -230,7 +231,8 @@ def _reads(texture: TextureWork, line_bytes: int) -> ReadPlan:
     steps: list[Lines] = []
     for row, key in zip(lines.tolist(), (row.tobytes() for row in lines), strict=True):
         if key not in known:
-            known[key] = tuple(Counter(row).items())
+            last = {line: at for at, line in enumerate(row)}
+            known[key] = tuple((line, texels, last[line]) for line, texels in Counter(row).items())
         steps.append(known[key])
     begins = texture.loops.tolist()
     samples = []

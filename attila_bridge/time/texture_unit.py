@@ -12,8 +12,8 @@ from attila_bridge.time.gpu_box import GpuBox, GpuBoxState
 from pixelflow.simd.errors import DeadlockError
 from pixelflow.simd.units import Cycle
 
-Lines = tuple[tuple[int, int], ...]
-"""Lines and the number of texels in each."""
+Lines = tuple[tuple[int, int, int], ...]
+"""Lines, the number of texels in each, and the place of the last one."""
 
 Steps = tuple[Lines, ...]
 """Bilinear steps of a sample."""
@@ -27,8 +27,8 @@ class _Sample:
     def __init__(self, access: int, steps: Steps) -> None:
         self.access = access
         self.steps = steps
-        self.lines: list[list[tuple[int, int]]] = []
-        """Of each step fetched: lines of the cache and numbers of texels."""
+        self.lines: list[list[tuple[int, int, int]]] = []
+        """Of each step fetched: places of last texels, lines of the cache and numbers of texels."""
         self.missing: set[int] = set()
         """Blocks that have not arrived."""
         self.read = 0
@@ -284,7 +284,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         slot, draw, quad, read, began = s.requests.popleft()
         plan = self.draws[draw].reads[read]
         place = plan.place.get(quad, -1)
-        steps = plan.samples[place] if place >= 0 else ((((0, 16),),),)
+        steps = plan.samples[place] if place >= 0 else ((((0, 16, 15),),),)
         number = s.number
         s.number += 1
         counts = s.counts
@@ -361,7 +361,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         tags, counts = self.state.tags, self.state.counts
         misses = self.config.misses
         left: Lines = ()
-        for block, texels in lines:
+        for block, texels, last in lines:
             line = tags.where.get(block, -1)
             if line >= 0:
                 tags.reserved[line] += texels
@@ -379,10 +379,10 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
                 tags.failed_limit += texels
             if line < 0:
                 counts["FetchesFailed"] += texels
-                left = (*left, (block, texels))
+                left = (*left, (block, texels, last))
                 continue
             counts["FetchesOK"] += texels
-            sample.lines[-1].append((line, texels))
+            sample.lines[-1].append((last, line, texels))
             if tags.replacing[line]:
                 sample.missing.add(block)
         return left
@@ -390,7 +390,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
     def _refuse_own_lines(self, block: int, sample: _Sample) -> None:
         """Raise DeadlockError if all ways of a block are held by its own sample, which is read as a whole."""
         tags = self.state.tags
-        place, held = block % tags.sets, {line for step in sample.lines for line, _ in step}
+        place, held = block % tags.sets, {line for step in sample.lines for _, line, _ in step}
         if held.issuperset(range(place * tags.ways, (place + 1) * tags.ways)):
             raise DeadlockError(
                 f"{self.name}, cycle {self.state.cycle:,}: a sample needs more lines of set {place} of its cache at "
@@ -405,7 +405,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             return
         s.refused = ()
         sample = s.reading[0]
-        for line, texels in sample.lines[sample.read]:
+        for _, line, texels in sorted(sample.lines[sample.read]):
             tags.release(line, texels)
             tags.use(line)
             tags.reads += texels

@@ -312,14 +312,14 @@ _FETCH_ONE: Run = lambda config: textured(ONE, config=config)  # noqa: E731
 
 def _lines(*blocks: int) -> Run:
     """Reads of one texel each, of a line each, without an answer of memory."""
-    samples = [((((block, 16),),),) for block in blocks]
+    samples = [((((block, 16, 15),),),) for block in blocks]
     draw = plan(reads=(ReadPlan({n: n for n in range(len(blocks))}, samples),))
     return of(_TEXTURE, stream("requests", [(n, 0, n, 0, 20 + n) for n in range(len(blocks))]), draw)
 
 
 def _three_samples(config: AttilaConfig) -> Outputs:
     """A read of three samples, two of line 1, which comes from 40 to 52, and one of line 0, from 56 to 68."""
-    draw = plan(reads=(ReadPlan({0: 0}, [tuple((((block, 16),),) for block in (1, 1, 0))]),))
+    draw = plan(reads=(ReadPlan({0: 0}, [tuple((((block, 16, 15),),) for block in (1, 1, 0))]),))
     sends: list[Send] = [(21, "requests", (0, 0, 0, 0, 20))]
     sends += [(40 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(8)]
     return arrivals(_TEXTURE, sends, draw, config=config)
@@ -1069,7 +1069,7 @@ def two_lines() -> list[int]:
     """When a read leaves whose bilinear step is in two lines, which come from 40 to 52 and from 56 to 68."""
     sends: list[Send] = [(21, "requests", (0, 0, 0, 0, 20))]
     sends += [(40 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(8)]
-    draw = plan(reads=(ReadPlan({0: 0}, [((((0, 8), (1, 8)),),)]),))
+    draw = plan(reads=(ReadPlan({0: 0}, [((((0, 8, 7), (1, 8, 15)),),)]),))
     return cycles(arrivals(_TEXTURE, sends, draw), "results")
 
 
@@ -1209,7 +1209,7 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         {"texture.access_queue": 1}))["tickets"]), 5, "four, and one for the first read; three wait"),
     ("a line is free after it was read", lambda: cycles(arrivals(_TEXTURE, [(21, "requests", (0, 0, 0, 0, 20)),
         (22, "requests", (1, 0, 1, 0, 21)), (40, "memory_data", (False, 0, 64, 8, 0))], plan(reads=(ReadPlan(
-        {0: 0, 1: 1}, [((((0, 16),),),), ((((16, 16),),),)]),)), config=PAPER.with_values(
+        {0: 0, 1: 1}, [((((0, 16, 15),),),), ((((16, 16, 15),),),)]),)), config=PAPER.with_values(
         {"texture.ways": 1, "texture.line": 64})), "memory_request"), [32, 47],
         "of one way; decompressed from 40, written in 44, read in 45, in which the next is fetched"),
     ("addresses take a cycle for each bilinear step", trilinear, [30, 32], "begun in 22 and 24, 6 + 2 each"),
@@ -1404,7 +1404,7 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("quads that fail their tests reach no colour unit", lambda: [(any(each.to_depth), any(each.to_color))
         for each in planned("depths")], [(True, True), (True, False)],
         "the second draw is behind the first, or as far"),
-    ("texels of a line are one", lambda: planned("texture")[0].reads[0].samples[0], ((((224, 16),),),),
+    ("texels of a line are one", lambda: planned("texture")[0].reads[0].samples[0], ((((224, 16, 15),),),),
         "64 texels on 8 pixels: level 3, of one line, 57,344 / 256"),
     ("a frame begins with lines in the sizes of their words", lambda: (begun(True), begun(False)),
         ({3: 256, 5: 64}, {3: 256, 5: 256}), "or all of them uncompressed"),
@@ -1456,7 +1456,7 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "in 26, before the sixth, which comes then"),
     ("a step of two lines is fetched as requests are free", lambda: [cycles({"": each}, "") for each in sent(_TEXTURE,
         "memory_request results", (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at + 24 * (at > 3), "memory_data",
-        (False, 64 * at, 64, 8, at)) for at in range(8)), reads=(ReadPlan({0: 0}, [((((0, 8), (1, 8)),),)]),),
+        (False, 64 * at, 64, 8, at)) for at in range(8)), reads=(ReadPlan({0: 0}, [((((0, 8, 7), (1, 8, 15)),),)]),),
         config=PAPER.with_values({"texture.cache_requests": 1}))], [[32, 33, 34, 35, 62, 63, 64, 65], [109]],
         "the first is there in 60, in which the second is fetched; its last bytes come in 92, decompressed in 96, "
         "written in 100, read then, filtered from 101 to 106, handed on in 107, sent in 108"),
@@ -1465,16 +1465,22 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         [(30, 0), (32, 1), (34, 2)], "begun in 22, 24, 26, 6 + 2 each"),
     ("a line is kept until its last step was read", lambda: cycles(arrivals(_TEXTURE, [*stream("requests",
         [(at, 0, at, 0, 20) for at in range(2)]), (40, "memory_data", (False, 0, 64, 8, 0))], plan(reads=(ReadPlan(
-        {0: 0, 1: 1}, [((((0, 8),), ((0, 8),)),), ((((16, 16),),),)]),)), config=PAPER.with_values(
+        {0: 0, 1: 1}, [((((0, 8, 7),), ((0, 8, 7),)),), ((((16, 16, 15),),),)]),)), config=PAPER.with_values(
         {"texture.ways": 1, "texture.line": 64})), "memory_request"), [33, 48],
         "fetched in 31 and 32; there in 45, read then and in 46, in which the next is fetched"),
     ("lines read last stay in a texture cache", lambda: [(cycle, item[1]) for cycle, item in sent(_TEXTURE,
         "memory_request", *((cycle, "requests", (at, 0, at, 0, 20)) for at, cycle in
         enumerate((21, 100, 200, 300, 400))),
         *((cycle, "memory_data", (False, 0, 64, 8, at)) for at, cycle in enumerate((60, 140, 340))),
-        reads=(ReadPlan({at: at for at in range(5)}, [((((block, 16),),),) for block in (0, 16, 0, 32, 0)]),),
+        reads=(ReadPlan({at: at for at in range(5)}, [((((block, 16, 15),),),) for block in (0, 16, 0, 32, 0)]),),
         config=PAPER.with_values({"texture.ways": 2, "texture.line": 64}))[0]], [(32, 0), (111, 1024), (311, 2048)],
         "11 after each request; the fourth read takes the line of the second, the last finds its own"),
+    ("a line is used last whose last texel is the last of a step", lambda: [item[1] for _, item in sent(_TEXTURE,
+        "memory_request", *((cycle, "requests", (at, 0, at, 0, 20)) for at, cycle in enumerate((21, 200, 300))),
+        *((cycle, "memory_data", (False, 0, 64, 8, at)) for at, cycle in enumerate((60, 100, 240))),
+        reads=(ReadPlan({at: at for at in range(3)}, [((step,),) for step in (((0, 8, 15), (16, 8, 14)),
+        ((32, 16, 15),), ((0, 16, 15),))]),), config=PAPER.with_values({"texture.ways": 2, "texture.line": 64}))[0]],
+        [0, 1024, 2048], "the second read takes the line of the second, so the last finds its own"),
     ("an uncompressed line moves in four pieces", lambda: [(asked(found), cycles(found, "alu_start")[4:]) for found in
         [blended(0, 16, 32, 48, 64, 0, config=UNCOMPRESSED, answers=tuple((100 + 4 * at, 64) for at in range(4)))]],
         [([*((at, True) for at in range(72, 76)), *((at, False) for at in range(77, 81)),
@@ -1532,7 +1538,7 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("samples are fetched as others are read and filtered", lambda: cycles({"": sent(_TEXTURE, "memory_request",
         (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
         for at in range(4)), (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE, ONE,
-        (((1, 16),),))]),), config=PAPER.with_values({"texture.access_queue": 1}))[0]}, ""),
+        (((1, 16, 15),),))]),), config=PAPER.with_values({"texture.access_queue": 1}))[0]}, ""),
         [32, 33, 34, 35, 119, 120, 121, 122],
         "of three samples the first is fetched in 109 and read in 110, when the second is fetched; filtered from 111 "
         "to 116, so the second is read, and the third fetched, in 117"),
@@ -1576,8 +1582,8 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         for at in (105, 109, 113, 117))], "4 cycles a piece: stored by 87, asked for in 88, 89, and from 93 on"),
     ("one new line a cycle is fetched", lambda: sent(_TEXTURE, "results", *((cycle, "requests", (at, 0, at, 0, 20))
         for at, cycle in enumerate((21, 100, 101))), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
-        for at in range(4)), reads=(ReadPlan({at: at for at in range(3)}, [((((9, 16),),),),
-        ((((0, 5), (1, 5), (2, 6)),),), ((((9, 16),),),)]),))[0], [(69, 0), (122, 2)],
+        for at in range(4)), reads=(ReadPlan({at: at for at in range(3)}, [((((9, 16, 15),),),),
+        ((((0, 5, 4), (1, 5, 9), (2, 6, 15)),),), ((((9, 16, 15),),),)]),))[0], [(69, 0), (122, 2)],
         "three for the second read, in 109 to 111; so the third, whose line is there, is fetched in 112, sent 9 later"),
     ("as many results are written as groups work at a time", lambda: cycles({"": sent(_SHADERS, "output", *_GROUPS[:3],
         config=PAPER.with_values({"shader.results": 1, "shader.thread_rate": 8}), fragment_program=program(
