@@ -99,8 +99,8 @@ def shares(counts: Mapping[str, Mapping[str, int]], config: AttilaConfig, cycles
 # Events of a run: steps of a frame and fragments of its draws as two streams, traffic of wires, fill of queues.
 
 
-_TEXTS = {"ready": "registers", "write": "upload", "read": "load a program", "registers": "registers"}
-_KINDS = ("ready", "write", "read", "clear", "swap", "draw", "upload", "registers")
+_TEXTS = {"ready": "registers", "write": "upload", "read": "load a program", "registers": "registers", "frame": "end"}
+_KINDS = ("ready", "write", "read", "clear", "swap", "draw", "upload", "registers", "frame")
 _BUFFERS = ("colour", "depth")
 _STREAMS = (STEPS_OF, FRAGMENTS_OF, UPLOADS_OF)
 

@@ -133,7 +133,7 @@ ReadBytes|bytes|Bytes received from memory.
 WriteBytes|bytes|Bytes sent to memory.
 ReadReqAccepted|lines|Lines that were queued to be read from memory.
 WriteReqAccepted|lines|Lines that were queued to be written to memory.
-RWReqFull|cycles|Cycles in which a line waited because a queue between cache and memory was full.
+RWReqFull|cycles|Cycles in which a line waited because a queue between cache and memory was full; two for both queues.
 WaitWriteStall|cycles|Cycles in which a line waited for its own write-back.
 MemReqStall|cycles|Cycles in which a write-back waited because a read was sent.
 ReadLinePortStall|cycles|Cycles in which the write-back of a line waited for a port or for the read of another line.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.function.layout import TILE
+from attila_bridge.function.layout import QUAD_X, QUAD_Y, TILE
 from attila_bridge.function.work import BatchWork
 from attila_bridge.scene import Primitive
 
@@ -35,6 +35,11 @@ def assembled(primitive: Primitive, count: int) -> NDArray[np.int32]:
             quads = max(0, count // 2 - 1)
             corners = (2 * np.arange(quads)[:, None, None] + np.array(_STRIP_QUAD)).reshape(-1, 3)
     return corners.astype(np.int32).reshape(-1, 3)
+
+
+def triangles_of(primitive: Primitive) -> int:
+    """Return the triangles of one primitive: two of a quad."""
+    return 2 if primitive in (Primitive.QUADS, Primitive.QUAD_STRIP) else 1
 
 
 def names_twice(corners: NDArray[np.int32], indices: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -160,16 +165,13 @@ def _pixels(at: Floats, size: int) -> NDArray[np.int64]:
 # Coverage: the steps of traversal as quads, with the covered fragments and their depths.
 
 
-QUADS = 16
-"""Quads of a step."""
 DEPTH_MOST = (1 << 24) - 1
 _TINY = 1e-12
 Integers = NDArray[np.int64]
 
-_PLACE = np.arange(QUADS)
 _FRAGMENT = np.arange(4)
-_X = (2 * (_PLACE % 4)[:, None] + _FRAGMENT % 2).ravel()
-_Y = (2 * (_PLACE // 4)[:, None] + _FRAGMENT // 2).ravel()
+_X = (QUAD_X[:, None] + _FRAGMENT % 2).ravel()
+_Y = (QUAD_Y[:, None] + _FRAGMENT // 2).ravel()
 """Positions of the 64 fragments of a tile, quad by quad."""
 
 

@@ -6,7 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attila_bridge.assembler import ShaderProgram
-from attila_bridge.function.coverage import DEPTH_MOST, assembled, is_outside, names_twice, set_up, steps_of
+from attila_bridge.function.coverage import (
+    DEPTH_MOST,
+    assembled,
+    is_outside,
+    names_twice,
+    set_up,
+    steps_of,
+    triangles_of,
+)
 from attila_bridge.function.fragments import FragmentStage, FrameBuffers, color_word
 from attila_bridge.function.layout import (
     DEFAULT_UNITS,
@@ -183,7 +191,7 @@ class _Drawer:
             vertex_program=program_work(vertex.program, addresses[0]),
             fragment_program=program_work(fragment.program, addresses[1]),
             vertices=vertices,
-            triangles=TriangleWork(corners, outcome, areas),
+            triangles=TriangleWork(corners, outcome, areas, triangles_of(what.primitive)),
             batches=batches,
             quads=quads,
             textures=stage.textures,

@@ -8,8 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.function.coverage import DEPTH_MOST, QUADS, Setup, Steps, cover
-from attila_bridge.function.layout import DEPTH_OUTPUT, TILE, clamped, line_of, registers_of, writes_depth
+from attila_bridge.function.coverage import DEPTH_MOST, Setup, Steps, cover
+from attila_bridge.function.layout import (
+    DEPTH_OUTPUT,
+    QUAD_X,
+    QUAD_Y,
+    QUADS,
+    TILE,
+    clamped,
+    line_of,
+    registers_of,
+    writes_depth,
+)
 from attila_bridge.function.shading import COLOR, Shaded, Shader
 from attila_bridge.function.texture import UnitSampler
 from attila_bridge.function.work import TextureWork
@@ -305,7 +315,7 @@ class FragmentStage:
         found = found.only(chosen)
         step, quad = chosen // QUADS, chosen % QUADS
         here = first + chosen
-        qx, qy = x[step] + 2 * (quad % 4), y[step] + 2 * (quad // 4)
+        qx, qy = x[step] + QUAD_X[quad], y[step] + QUAD_Y[quad]
         place = self._frame.place(qx, qy)
         self.covered[here] = covered[chosen]
         self.nearest[here] = _least(np.where(found.covered, found.depth, np.uint32(DEPTH_MOST)))

@@ -29,6 +29,14 @@ def clamped(values: NDArray[Real], low: float | NDArray[Real] = 0, high: float |
     return np.where(values < high, np.where(values > low, values, low), high).astype(values.dtype, copy=False)
 
 
+QUADS = 16
+"""Quads of a tile, and of a step."""
+_NUMBERS = np.arange(QUADS)
+QUAD_X = 2 * (_NUMBERS & 1 | _NUMBERS >> 1 & 2)
+QUAD_Y = 2 * (_NUMBERS >> 1 & 1 | _NUMBERS >> 2 & 2)
+"""Positions of the quads of a tile, in Morton order: traversal splits tiles in four down to quads."""
+PLACES = tuple((2 * QUAD_Y + QUAD_X // 2).tolist())
+"""Places of these quads in their line of memory, which has them row by row."""
 TILE = 8
 """Side in pixels of a generation tile, whose 64 words are one line."""
 SCAN_TILE = 16

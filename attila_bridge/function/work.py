@@ -160,6 +160,8 @@ class TriangleWork:
     """[n] of `TriangleOutcome`."""
     area: NDArray[np.float64]
     """[n] area on the screen in pixels, negative for those that face away; 0 of those that never reached set-up."""
+    together: int
+    """Triangles of a primitive: two of a quad, whose vertices are given back after both."""
 
     @property
     def drawn(self) -> Integers:

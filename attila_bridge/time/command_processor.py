@@ -119,8 +119,8 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
         if phase != s.phase:
             s.phases[s.phase] += cycle - s.since
             s.phase, s.since = phase, cycle
-        uploads = s.begun if s.step == "upload" else -1
-        if ended_fragments or cycle <= max(s.returned, s.fragments_begun + 1, uploads):
+        sent = s.begun if s.step in _SENT_FIRST else -1
+        if ended_fragments or cycle <= max(s.returned, s.fragments_begun + 1, sent):
             s.wake = cycle + 1
         elif s.step in _TIMED and s.until > cycle:
             s.wake = s.until
@@ -171,7 +171,7 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
     def _phase(self, cycle: Cycle, ended_fragments: bool) -> str:
         """Return the state that this cycle counts for."""
         s = self.state
-        if s.step in _STEP_PHASES and not (s.step == "upload" and s.begun == cycle):
+        if s.step in _STEP_PHASES and not (s.step in _SENT_FIRST and s.begun == cycle):
             return _STEP_PHASES[s.step]
         if ended_fragments:
             return "EndFragment"
@@ -202,7 +202,7 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
             return
         kind, argument = self.steps[s.position]
         idle = s.fragments < 0 and s.geometry < 0
-        if not idle and (kind in ("clear", "swap") or not self.spec.config.gpu.pipelined_draws):
+        if not idle and (kind in ("clear", "frame", "swap") or not self.spec.config.gpu.pipelined_draws):
             return
         if s.next_fragments >= 0 or (kind in ("read", "registers", "draw") and s.geometry >= 0):
             return
@@ -216,7 +216,7 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
         if kind == "draw":
             self._draw(cycle, argument)
             return
-        if kind in ("ready", "write", "registers"):
+        if kind in ("ready", "write", "registers", "frame"):
             s.until = cycle + argument
         elif kind == "upload":
             s.address, s.bytes_left = self.spec.frame.uploads[argument]
@@ -310,10 +310,13 @@ class CommandProcessor(GpuBox[CommandProcessorState]):
 
 
 _KINDS = ("depth", "color")
-_TIMED = ("ready", "write", "upload", "registers")
+_TIMED = ("ready", "write", "upload", "registers", "frame")
 """Steps that end in a cycle known before."""
+_SENT_FIRST = ("upload", "swap")
+"""Steps whose first cycle counts for the state before."""
 _STEP_PHASES = {
     "ready": "Ready",
+    "frame": "Ready",
     "write": "MemoryWrite",
     "upload": "MemoryWrite",
     "read": "MemoryRead",

@@ -90,7 +90,8 @@ class GpuConfig:
 class CommandConfig:
     """The command processor's fixed times, in cycles of the run."""
 
-    ready_cycles: int = _fitted(68, "cycles", "registers and commands of a frame", 0, 10000)
+    ready_cycles: int = _fitted(66, "cycles", "registers and commands of a frame before its first draw", 0, 10000)
+    frame_cycles: int = _fitted(1, "cycles", "the end of a frame is noted, before the command of its swap", 1, 100)
     texture_cycles: int = _fitted(16, "cycles", "registers of each texture that is bound first", 0, 1000)
     further_cycles: int = _fitted(4, "cycles", "more of them for each texture after the first", 0, 1000)
     level_cycles: int = _fitted(2, "cycles", "registers of each level after a texture's first", 0, 1000)

@@ -244,6 +244,7 @@ class MemoryController(GpuBox[ControllerState]):
             if other_address < address + size and address < other_address + other_size:
                 request.waits = other.number
                 other.blocks = True
+                break
 
     def _move_buses(self) -> None:
         s = self.state

@@ -161,7 +161,7 @@ def _commands(net: Netlist, boxes: Boxes) -> None:
         latency = command.setup_latency if part is boxes.setup else start
         net.connect(name, (processor, f"{port}_command"), (part, "command"), latency=latency)
         net.connect(f"{name}State", (part, "ended"), (processor, f"{port}_ended"), latency=end)
-    net.connect("DACState", (boxes.display, "ended"), (processor, "display_ended"), latency=1)
+    net.connect("DACState", (boxes.display, "ended"), (processor, "display_ended"), latency=end)
     for number, shader in enumerate(boxes.shaders):
         name = f"FS{number}::CommShaderCommand"
         net.connect(name, (processor, f"shader{number}_command"), (shader, "command"), bandwidth=2, latency=start)

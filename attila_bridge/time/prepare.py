@@ -67,8 +67,9 @@ class ReadPlan:
 
     place: dict[int, int]
     """Index of each quad in `samples`."""
-    samples: list[tuple[tuple[tuple[tuple[int, int], ...], ...], ...]]
-    """Of each quad its samples, of each its bilinear steps, of each its lines and the number of texels in them."""
+    samples: list[tuple[tuple[tuple[tuple[int, int, int], ...], ...], ...]]
+    """Of each quad its samples, of each its bilinear steps, of each its lines, the number of texels in them, and the
+    place of the last one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +127,7 @@ class DrawPlan:
 
 _COUNTS = np.array([bin(mask).count("1") for mask in range(16)], dtype=np.int64)
 
-Lines = tuple[tuple[int, int], ...]
+Lines = tuple[tuple[int, int, int], ...]
 
 
 def plans(work: AttilaWork, config: AttilaConfig) -> tuple[DrawPlan, ...]:
@@ -196,10 +197,10 @@ def _triangles(draw: DrawWork) -> tuple[TrianglePlan, ...]:
     """Return the triangles, with the vertices that each needs and those that it is the last to need."""
     corners = draw.triangles.corners.tolist()
     outcomes, areas = draw.triangles.outcome.tolist(), draw.triangles.area.tolist()
-    last_use: dict[int, int] = {}
+    together, last_use = draw.triangles.together, dict[int, int]()
     for number, used in enumerate(corners):
         for position in used:
-            last_use[position] = number
+            last_use[position] = number // together * together + together - 1
     freed = Counter(last_use.values())
     unused = len(draw.vertices.indices) - len(last_use)
     made = []
@@ -230,7 +231,8 @@ def _reads(texture: TextureWork, line_bytes: int) -> ReadPlan:
     steps: list[Lines] = []
     for row, key in zip(lines.tolist(), (row.tobytes() for row in lines), strict=True):
         if key not in known:
-            known[key] = tuple(Counter(row).items())
+            last = {line: at for at, line in enumerate(row)}
+            known[key] = tuple((line, texels, last[line]) for line, texels in Counter(row).items())
         steps.append(known[key])
     begins = texture.loops.tolist()
     samples = []
@@ -287,8 +289,8 @@ def _written(lines: NDArray[np.uint32], cleared: int) -> dict[int, list[int]]:
 
 
 Step: TypeAlias = tuple[str, int]
-"""ready, write or registers (cycles), upload (its number), read (bytes of a program), clear (0 colour, 1 depth), draw
-(its number), swap."""
+"""ready, write, registers or frame (cycles), upload (its number), read (bytes of a program), clear (0 colour, 1 depth),
+draw (its number), swap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,4 +412,4 @@ def _steps(
         if draw.number:
             steps.append(("registers", command.array_cycles * len(draw.attributes)))
         steps.append(("draw", draw.number))
-    return (*steps, ("swap", 0))
+    return (*steps, ("frame", command.frame_cycles), ("swap", 0))

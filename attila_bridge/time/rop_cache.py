@@ -259,8 +259,8 @@ class RopCache:
     def _queue(self, request: LineRequest) -> None:
         """Accept a request of the tags, unless it has to wait."""
         config, counts = self.config, self.counts
-        if len(self.writes) == config.cache_outputs or len(self.reads) == config.cache_inputs:
-            counts["RWReqFull"] += 1
+        if full := (len(self.writes) == config.cache_outputs) + (len(self.reads) == config.cache_inputs):
+            counts["RWReqFull"] += full
             return
         read = None
         if request.fill:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections import deque
 from dataclasses import dataclass, field
 
+from attila_bridge.function.layout import PLACES
 from attila_bridge.statistics import Counts
 from attila_bridge.time.caches import Tags
 from attila_bridge.time.config import RopConfig
@@ -347,7 +348,7 @@ class RopUnit(GpuBox[RopState]):
             return
         quad, line = s.operated[0]
         mask, words = self._stored(plan, quad)
-        if not s.cache.write(line, quad & 15, mask, words):
+        if not s.cache.write(line, PLACES[quad & 15], mask, words):
             counts["WriteFailed"] += 1
             return
         counts["WriteOK"] += 1

@@ -66,12 +66,20 @@ def _check_progress(work: AttilaWork, config: AttilaConfig) -> None:
         (each.registers for draw in work.draws for each in (draw.vertex_program, draw.fragment_program)), default=1
     )
     steps = f"traversal.steps is {config.traversal.steps}"
+    begun, heard = config.command.start_latency, config.command.setup_latency
     stages = (("depth", config.depth), ("color", config.color))
     for key, held, needed, because in (
         *(
             (f"{kind}.op_queue", rop.op_queue, rop.alu_latency, f"{kind}.alu_latency is {rop.alu_latency}")
             for kind, rop in stages
         ),
+        (
+            # Requests of triangles are lost before set-up hears of the draw, and before the Clipper does.
+            "traversal.queue",
+            *(config.traversal.queue, heard - begun - 2 + config.traversal.at_once),
+            f"command.setup_latency is {heard}",
+        ),
+        ("setup.fifo", config.setup.fifo, begun - heard + 1, f"command.start_latency is {begun}"),
         ("fifo.vertex_inputs", fifo.vertex_inputs, 2 * gpu.vertex_ports, f"gpu.vertex_ports is {gpu.vertex_ports}"),
         ("hz.queue", config.hz.queue, quads + 1, steps),
         ("fifo.generated", fifo.generated, quads, steps),

@@ -12,8 +12,8 @@ from attila_bridge.time.gpu_box import GpuBox, GpuBoxState
 from pixelflow.simd.errors import DeadlockError
 from pixelflow.simd.units import Cycle
 
-Lines = tuple[tuple[int, int], ...]
-"""Lines and the number of texels in each."""
+Lines = tuple[tuple[int, int, int], ...]
+"""Lines, the number of texels in each, and the place of the last one."""
 
 Steps = tuple[Lines, ...]
 """Bilinear steps of a sample."""
@@ -27,8 +27,8 @@ class _Sample:
     def __init__(self, access: int, steps: Steps) -> None:
         self.access = access
         self.steps = steps
-        self.lines: list[list[tuple[int, int]]] = []
-        """Of each step fetched: lines of the cache and numbers of texels."""
+        self.lines: list[list[tuple[int, int, int]]] = []
+        """Of each step fetched: places of last texels, lines of the cache and numbers of texels."""
         self.missing: set[int] = set()
         """Blocks that have not arrived."""
         self.read = 0
@@ -66,6 +66,8 @@ class TexturePipelineState(GpuBoxState):
     addressing: deque[int] = field(default_factory=deque)
     fetching: deque[int] = field(default_factory=deque)
     waiting: list[_Sample] = field(default_factory=list)
+    crowded: bool = False
+    """True if samples of the window with all of their lines found no room to be read."""
     reading: deque[_Sample] = field(default_factory=deque)
     to_filter: deque[_Sample] = field(default_factory=deque)
     in_filter: int = 0
@@ -126,6 +128,8 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         sent_before = len(self._results.fresh)
         if filled >= 0:
             self._filled(filled)
+        elif s.crowded:
+            self._search_window()
         arrived = self._requests.waiting
         while arrived and arrived[0][0] <= cycle:
             s.requests.append(arrived.popleft()[3])
@@ -177,8 +181,6 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         if s.results or s.filtered or s.to_filter or s.reading or s.addressing:
             return
         if s.requests and len(s.accesses) < config.access_queue:
-            return
-        if s.waiting and not s.fill.busy:
             return
         each = {
             "WaitReadWindowOccupation": len(s.waiting),
@@ -235,9 +237,6 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             s.in_filter -= 1
             s.filtered.append(number)
             s.accesses[number].filtered += 1
-        if s.waiting and not s.fill.busy:
-            # The window is searched when a line arrives; a sample without room then needs another search.
-            self._search_window()
         if s.reading:
             self._read()
         if s.fetching:
@@ -269,11 +268,15 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         """Let samples with all of their lines continue while there is room."""
         s, room = self.state, self.config.access_queue
         still = []
+        s.crowded = False
         for sample in s.waiting:
-            if not sample.missing and len(s.reading) < room:
+            if sample.missing:
+                still.append(sample)
+            elif len(s.reading) < room:
                 s.reading.append(sample)
             else:
                 still.append(sample)
+                s.crowded = True
         s.waiting = still
 
     def _accept(self, cycle: Cycle) -> None:
@@ -281,7 +284,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         slot, draw, quad, read, began = s.requests.popleft()
         plan = self.draws[draw].reads[read]
         place = plan.place.get(quad, -1)
-        steps = plan.samples[place] if place >= 0 else ((((0, 16),),),)
+        steps = plan.samples[place] if place >= 0 else ((((0, 16, 15),),),)
         number = s.number
         s.number += 1
         counts = s.counts
@@ -358,7 +361,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         tags, counts = self.state.tags, self.state.counts
         misses = self.config.misses
         left: Lines = ()
-        for block, texels in lines:
+        for block, texels, last in lines:
             line = tags.where.get(block, -1)
             if line >= 0:
                 tags.reserved[line] += texels
@@ -376,10 +379,10 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
                 tags.failed_limit += texels
             if line < 0:
                 counts["FetchesFailed"] += texels
-                left = (*left, (block, texels))
+                left = (*left, (block, texels, last))
                 continue
             counts["FetchesOK"] += texels
-            sample.lines[-1].append((line, texels))
+            sample.lines[-1].append((last, line, texels))
             if tags.replacing[line]:
                 sample.missing.add(block)
         return left
@@ -387,7 +390,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
     def _refuse_own_lines(self, block: int, sample: _Sample) -> None:
         """Raise DeadlockError if all ways of a block are held by its own sample, which is read as a whole."""
         tags = self.state.tags
-        place, held = block % tags.sets, {line for step in sample.lines for line, _ in step}
+        place, held = block % tags.sets, {line for step in sample.lines for _, line, _ in step}
         if held.issuperset(range(place * tags.ways, (place + 1) * tags.ways)):
             raise DeadlockError(
                 f"{self.name}, cycle {self.state.cycle:,}: a sample needs more lines of set {place} of its cache at "
@@ -402,7 +405,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             return
         s.refused = ()
         sample = s.reading[0]
-        for line, texels in sample.lines[sample.read]:
+        for _, line, texels in sorted(sample.lines[sample.read]):
             tags.release(line, texels)
             tags.use(line)
             tags.reads += texels

@@ -34,7 +34,7 @@ COMMIT: list[Send] = [
 ]  # fmt: skip
 STEPS: list[Send] = [DRAW, (21, "steps", (0, 1), 64), (22, "steps", (-1, 1), 4)]
 GROUP: list[Send] = [(10, "command", (1, 1)), (21, "groups", FRAGMENT, 4)]
-ONE = (((0, 16),),)
+ONE = (((0, 16, 15),),)
 """A sample of one bilinear step, whose 16 texels are in line 0."""
 
 

@@ -244,10 +244,10 @@ def test_hierarchical_z_hears_of_a_line_when_it_leaves_the_cache() -> None:
 
 def test_the_display_waits_for_a_block_that_is_read() -> None:
     """The last states come in 22, a cycle of copy and two of commands: it begins in 25, asks for block 3 in 29. This
-    comes in 50 and is done in 51, the 60 after it one a cycle."""
+    comes in 50 and is done in 51, the 60 after it one a cycle; its end takes a wire of 2."""
     sends: list[Send] = [(21, "states0", {3: 64}), (22, "states1", {}), (50, "memory_data", (False, 768, 64, 7, 0))]
     found = arrivals(lambda boxes: boxes.display, sends, plan())
-    assert cycles(found, "memory_request") == [30] and cycles(found, "ended") == [51 + 60 + 1]
+    assert cycles(found, "memory_request") == [30] and cycles(found, "ended") == [51 + 60 + 2]
 
 
 def test_the_command_processor_goes_from_step_to_step() -> None:

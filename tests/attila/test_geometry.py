@@ -142,12 +142,14 @@ def test_coverage_is_that_of_exact_arithmetic(seed: int) -> None:
 
 
 def test_two_triangles_share_no_pixel_and_leave_none_out() -> None:
+    """The quads of a tile are in Morton order, as tiles are split down to them."""
+    places = [(x + right, y + up) for y in (0, 4) for x in (0, 4) for up in (0, 2) for right in (0, 2)]
     work = first_draw((3, 2, 0.5), (60, 9, 0.5), (50, 61, 0.5), (3, 2, 0.5), (50, 61, 0.5), (7, 55, 0.5))
     covered = np.zeros((64, 64), np.int64)
     quads = work.quads
     for number, mask in enumerate(quads.covered.tolist()):
         step, at = divmod(number, 16)
-        x, y = int(quads.tile_x[step]) + 2 * (at % 4), int(quads.tile_y[step]) + 2 * (at // 4)
+        x, y = int(quads.tile_x[step]) + places[at][0], int(quads.tile_y[step]) + places[at][1]
         for f in range(4):
             covered[y + f // 2, x + f % 2] += mask >> f & 1
     assert covered.max() == 1 and all((np.diff(np.flatnonzero(row)) == 1).all() for row in covered)

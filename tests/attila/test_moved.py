@@ -102,6 +102,16 @@ def test_memory_that_would_accept_nothing_is_refused() -> None:
             r"fifo\.vertex_inputs is 8; .* gpu\.vertex_ports is 5\n.*at least 10",
             {"fifo.vertex_inputs": 10},
         ),
+        (
+            {"command.setup_latency": 16},
+            r"traversal\.queue is 16; .* command\.setup_latency is 16\n.*at least 17",
+            {"traversal.queue": 17},
+        ),
+        (
+            {"command.start_latency": 15},
+            r"setup\.fifo is 12; .* command\.start_latency is 15\n.*at least 13",
+            {"setup.fifo": 13},
+        ),
         ({"traversal.steps": 4}, r"hz\.queue is 128; .* traversal\.steps is 4\n.*at least 129", {"hz.queue": 129}),
         (
             {"traversal.steps": 8, "hz.queue": 257},
@@ -138,7 +148,7 @@ def test_the_longest_waits_end(key: str) -> None:
 
 
 def test_values_by_chance_end() -> None:
-    assert set(map(ending, range(6))) == {"done", "refused"}
+    assert set(map(ending, range(8))) == {"done", "refused"}
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from attila_bridge.function import draw
 from attila_bridge.function.coverage import Setup, cover
 from attila_bridge.function.work import AttributeWork, InstructionWork, ProgramWork
 from attila_bridge.run import units_of
+from attila_bridge.scene import Primitive
 from attila_bridge.time.caches import LineFill, LineRequest, Tags
 from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import Boxes, netlist
@@ -311,14 +312,14 @@ _FETCH_ONE: Run = lambda config: textured(ONE, config=config)  # noqa: E731
 
 def _lines(*blocks: int) -> Run:
     """Reads of one texel each, of a line each, without an answer of memory."""
-    samples = [((((block, 16),),),) for block in blocks]
+    samples = [((((block, 16, 15),),),) for block in blocks]
     draw = plan(reads=(ReadPlan({n: n for n in range(len(blocks))}, samples),))
     return of(_TEXTURE, stream("requests", [(n, 0, n, 0, 20 + n) for n in range(len(blocks))]), draw)
 
 
 def _three_samples(config: AttilaConfig) -> Outputs:
     """A read of three samples, two of line 1, which comes from 40 to 52, and one of line 0, from 56 to 68."""
-    draw = plan(reads=(ReadPlan({0: 0}, [tuple((((block, 16),),) for block in (1, 1, 0))]),))
+    draw = plan(reads=(ReadPlan({0: 0}, [tuple((((block, 16, 15),),) for block in (1, 1, 0))]),))
     sends: list[Send] = [(21, "requests", (0, 0, 0, 0, 20))]
     sends += [(40 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(8)]
     return arrivals(_TEXTURE, sends, draw, config=config)
@@ -349,11 +350,6 @@ TEXTURES = [
         "a sample without its line waits in the window; with one place the next is not fetched", _GIVEN),
     Rule("texture.access_queue", 1, _lines(0, 1, 2, 3), number("memory_request"), 16, 4,
         "one access at a time", _GIVEN),
-    Rule("texture.access_queue", 1, _three_samples, at("results"), [85], [92],
-        "line 1 is written by 60, line 0 by 76: two samples are read from 60 on, the third in 76, filtered from 77 to "
-        "82, handed on in 83 and sent in 84; with one place the second finds none in 60 and, as the window is searched "
-        "when a line arrives, is read in 76 and filtered from 77 to 82; its place is free in 83, when the third is "
-        "read: 7 later"),
 ]  # fmt: skip
 
 # --- depth and colour units ------------------------------------------------------------------------------------------
@@ -469,11 +465,12 @@ ROPS = [
         "done in 79, noticed in 80"),
     Rule("color.compress", False, _SWAP, number("memory_request"), 1, 4, "64 bytes, or 256 in four transactions"),
     Rule("memory.color_bus", 16, _SWAP, at("states"), [81], [84], "64 bytes hold the bus for 1 cycle, or 4"),
-    Rule("display.decompression", 2, _DISPLAY, at("ended"), [91], [155],
-        "from 24 on, when the processor has passed the end of the copy on: a cycle, or two, for each of 64 blocks"),
-    Rule("display.updated", 16, _DISPLAY, at("ended"), [91], [92],
+    Rule("display.decompression", 2, _DISPLAY, at("ended"), [92], [156],
+        "from 24 on, when the processor has passed the end of the copy on: a cycle, or two, for each of 64 blocks; a "
+        "wire of 2"),
+    Rule("display.updated", 16, _DISPLAY, at("ended"), [92], [93],
         "64 states of each of two units are kept by 23, or 25, at 1024 a cycle from each, or 16"),
-    Rule("color.cleared", 8, _DISPLAY, at("ended"), [91], [94], "32 states of a unit are copied in 1 cycle, or 4"),
+    Rule("color.cleared", 8, _DISPLAY, at("ended"), [92], [95], "32 states of a unit are copied in 1 cycle, or 4"),
     Rule("display.queue", 16, _UNREAD, number("memory_request"), 32, 16,
         "blocks in the queue are asked for, none comes"),
 ]  # fmt: skip
@@ -595,8 +592,10 @@ def _phases(scene: str) -> Run:
 
 
 FRAMES = [
-    Rule("command.ready_cycles", 34, _phases("texture"), at("Ready"), [101], [67],
-        "68, or 34; 16 for a texture, 2 for each of 6 more levels, 5 for a third attribute"),
+    Rule("command.ready_cycles", 34, _phases("texture"), at("Ready"), [101], [69],
+        "66 and 2 at the end, or 34 and 2; 16 for a texture, 2 for each of 6 more levels, 5 for a third attribute"),
+    Rule("command.frame_cycles", 3, _phases("texture"), at("Ready"), [101], [103],
+        "the end of the frame takes 1 cycle, or 3, and the first of the swap counts as ready"),
     Rule("command.texture_cycles", 8, _phases("texture"), at("Ready"), [101], [93], "68 + 12 + 5, and 16, or 8"),
     Rule("command.level_cycles", 1, _phases("texture"), at("Ready"), [101], [95], "68 + 16 + 5, and 12, or 6"),
     Rule("command.attribute_cycles", 1, _phases("texture"), at("Ready"), [101], [97], "68 + 16 + 12, and 5, or 1"),
@@ -887,6 +886,13 @@ def frame() -> list[object]:
     return [planned.steps, planned.programs, planned.uploads[2:], planned.written[:4], planned.written[-2:]]
 
 
+def given_back(primitive: Primitive) -> list[int]:
+    """Vertices of twelve that each triangle gives back."""
+    scene = SCENES["corners"]()
+    scene = replace(scene, draws=(replace(scene.draws[0], primitive=primitive),))
+    return [each.frees for each in plan_frame(draw(scene, units_of(PAPER)), PAPER).draws[0].triangles]
+
+
 def planned(scene: str) -> tuple[DrawPlan, ...]:
     """Plans of the draws of a small scene."""
     return plan_frame(draw(SCENES[scene](), units_of(PAPER)), PAPER).draws
@@ -1075,7 +1081,7 @@ def two_lines() -> list[int]:
     """When a read leaves whose bilinear step is in two lines, which come from 40 to 52 and from 56 to 68."""
     sends: list[Send] = [(21, "requests", (0, 0, 0, 0, 20))]
     sends += [(40 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(8)]
-    draw = plan(reads=(ReadPlan({0: 0}, [((((0, 8), (1, 8)),),)]),))
+    draw = plan(reads=(ReadPlan({0: 0}, [((((0, 8, 7), (1, 8, 15)),),)]),))
     return cycles(arrivals(_TEXTURE, sends, draw), "results")
 
 
@@ -1191,8 +1197,8 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "64 bytes a cycle on the bus: decompressed from 100, written from 108, its quad read in 116, begun in 117"),
     ("a compressed line is read before it is written over", lambda: writes()[:2], [True, False],
         "the swap has stored 64 bytes; they are asked for, and do not come"),
-    ("other pieces are not", lambda: touched(5), [(0, 64), (64, 64), (128, 64), (192, 64), (64, 64)],
-        "quad 5 has the bytes 80 to 95"),
+    ("other pieces are not", lambda: touched(3), [(0, 64), (64, 64), (128, 64), (192, 64), (64, 64)],
+        "quad 3 of a tile, in Morton order, is at 2, 2: place 5 of its line, row by row, with the bytes 80 to 95"),
     ("of a line written in part, touched pieces are stored", lambda: writes(UNCOMPRESSED), [True] * 5,
         "4 pieces of 64 bytes of a line that was clear; then the one with the quad"),
     ("samples of a read follow each other", lambda: [cycles(textured(ONE, ONE), port)
@@ -1201,6 +1207,10 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at)) for at in range(4)),
         (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE,)]),))[0], [(69, 0), (119, 1)],
         "begun in 101, fetched in 109, read in 110, filtered from 111 to 116, handed on in 117, sent in 118"),
+    ("a sample without room is tried again in the next cycle", lambda: cycles(_three_samples(PAPER.with_values(
+        {"texture.access_queue": 1})), "results"), [85],
+        "line 1 is written by 60, line 0 by 76: with one place the second sample finds none in 60, and one in 61; the "
+        "third is read in 76, filtered from 77 to 82, handed on in 83 and sent in 84"),
     ("lines of a read are fetched when one address is there and all have begun", lambda: cycles({"": sent(_TEXTURE,
         "results", (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
         for at in range(4)), (100, "requests", (1, 0, 1, 0, 99)),
@@ -1211,7 +1221,7 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         {"texture.access_queue": 1}))["tickets"]), 5, "four, and one for the first read; three wait"),
     ("a line is free after it was read", lambda: cycles(arrivals(_TEXTURE, [(21, "requests", (0, 0, 0, 0, 20)),
         (22, "requests", (1, 0, 1, 0, 21)), (40, "memory_data", (False, 0, 64, 8, 0))], plan(reads=(ReadPlan(
-        {0: 0, 1: 1}, [((((0, 16),),),), ((((16, 16),),),)]),)), config=PAPER.with_values(
+        {0: 0, 1: 1}, [((((0, 16, 15),),),), ((((16, 16, 15),),),)]),)), config=PAPER.with_values(
         {"texture.ways": 1, "texture.line": 64})), "memory_request"), [32, 47],
         "of one way; decompressed from 40, written in 44, read in 45, in which the next is fetched"),
     ("addresses take a cycle for each bilinear step", trilinear, [30, 32], "begun in 22 and 24, 6 + 2 each"),
@@ -1219,6 +1229,9 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "the line is there in 112; begun in 124, 4 + 4, sent in 134; the second is begun in 128 only, 4 + 1"),
     ("a step waits for all of its lines", two_lines, [85], "the second is there in 68, 16 after the one of a step "
     "alone"),
+    ("vertices are given back with the last triangle of a primitive", lambda: [given_back(each) for each in Primitive],
+        [[3] * 4, [1] * 9 + [3], [1] * 9 + [3], [0, 4] * 3, [0, 2] * 4 + [0, 4]],
+        "one of a strip or fan with each triangle, two or four of a quad with its second; the last give all back"),
     ("a triangle that has left makes room", lambda: (len(sent(SETUP, "request", *ASKED, *FOUR[:3],
         triangles=outcomes(4, 4, 4))[0]), len(sent(ASSEMBLY, "request", *ASKED, *((31 + at, "vertices", 0) for at in
         range(8)), triangles=tuple(TrianglePlan(3 * at, 3, 4, 100.0) for at in range(1, 5)), indices=[0] * 30)[0])),
@@ -1268,7 +1281,7 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "memory_request ended", (21, "states0", {0: 64, 2: 256}), (30, "states1", {1: 64}),
         *((100 + 10 * at, "memory_data", (False, 0, 64, 7, at)) for at in range(6))),
         [[(35, (False, 0, 64, 7, 0)), (36, (False, 256, 64, 7, 1)),
-          *((37 + at, (False, 512 + 64 * at, 64, 7, 2 + at)) for at in range(4))], [(213, 0)]],
+          *((37 + at, (False, 512 + 64 * at, 64, 7, 2 + at)) for at in range(4))], [(214, 0)]],
         "kept by 31, begun in 33, asked for from 34 on; the third block is there in 150, it and 61 clear ones take a "
         "cycle each"),
     ("maxima go before a look-up", lambda: (looked_up(20), looked_up(21)), ([28, 29], [29, 30]),
@@ -1325,18 +1338,18 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "8 cycles each, the last 3; the draw begins a cycle after them, in 20, or in 42 where the second waits for 30"),
     ("the fragment program of a draw waits for the fragments before", two_draws,
         [[(2, (8192, 64)), (51, (0, 64)), (52, (64, 64)), (53, (128, 22)), (201, (4096, 64))], [1, 105], [3, 241],
-         [1, 239, 402], {"Draw": 103, "MemoryWrite": 8, "MemoryRead": 84, "EndGeometry": 204, "EndFragment": 2,
-         "Swap": 29}, [("upload", 1, 1, 10), ("vertex", 0, 0, 50), ("upload", 2, 50, 97), ("upload", 4, 98, 104),
-         ("upload", 3, 200, 237), ("fragment", 0, 0, 238), ("vertex", 5, 104, 300), ("fragment", 5, 238, 400),
-         ("vertex", 6, 401, 430)]],
+         [1, 239, 402], {"Ready": 1, "Draw": 103, "MemoryWrite": 8, "MemoryRead": 84, "EndGeometry": 204,
+         "EndFragment": 2, "Swap": 28}, [("upload", 1, 1, 10), ("vertex", 0, 0, 50), ("upload", 2, 50, 97),
+         ("upload", 4, 98, 104), ("upload", 3, 200, 237), ("fragment", 0, 0, 238), ("vertex", 5, 104, 300),
+         ("fragment", 5, 238, 400), ("vertex", 6, 401, 430)]],
         "upload in 1, 8 cycles and one more; the first program once the geometry has ended, in 50: the last 22 bytes "
         "hold the bus from 95 to 97; the second is held in 97; registers 98 to 104, geometry in 104; in 200 "
         "fragments end and it is asked for: from 230 to 237; ends are seen again in 238, and the draw's fragments "
-        "begin; swap 401. Write 2 to 10, read 50 to 97 and 200 to 237, draw 0 to 2, 10 to 50 and 239 to 300, "
-        "fragments' end 238 and 400"),
+        "begin; swap 401, whose first cycle counts as ready. Write 2 to 10, read 50 to 97 and 200 to 237, draw 0 to 2, "
+        "10 to 50 and 239 to 300, fragments' end 238 and 400"),
     ("wires take a cycle for one item but for these", wires, {
         *((f"{each}State", 2, 1) for each in ("ClipperCommand", "TriangleSetupCommand", "TriangleTraversalCommand",
-            "HZCommand", "FFIFOCommand", "SU::ZStencilTestCommand", "SU::ColorWriteCommand")),
+            "HZCommand", "FFIFOCommand", "SU::ZStencilTestCommand", "SU::ColorWriteCommand", "DAC")),
         ("TriangleSetupCommand", 3, 1), ("FS::CommShaderCommand", 1, 2), ("StreamerCommitDeAlloc", 1, 4),
         ("StreamerCommitDeAllocOC", 1, 2), ("SL::StreamerLoaderDeAlloc", 1, 2), ("VS::ShaderOutput", 11, 1),
         ("PrimitiveAssemblyInput", 14, 1), ("ClipperExecution", 6, 1), ("RasterizerNewTriangle", 2, 1),
@@ -1357,14 +1370,14 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         ([0, 127], [0, 32, 96, 128], [0, 64, 128], [0, 2 << 13, 4 << 13], [0, 2 << 21, 4 << 21])]
         for levels in (COLOR_LEVELS, DEPTH_LEVELS)], [[64, 64, 128, 256, 256], [64, 64, 128, 192, 256]],
         "high parts 0 to 3; 0, 1, 3, 4 near an end; 0, 2, 4 are not: the next level, of depths one more"),
-    ("a frame loads, clears, draws and loads again", frame, [(("ready", 78), ("write", 132), ("read", 304),
+    ("a frame loads, clears, draws and loads again", frame, [(("ready", 76), ("write", 132), ("read", 304),
         ("read", 272), ("clear", 0), ("clear", 1), ("draw", 0), ("upload", 0), ("upload", 1), ("upload", 2),
-        ("upload", 3), ("read", 272), ("registers", 6), ("draw", 1), ("swap", 0)),
+        ("upload", 3), ("read", 272), ("registers", 6), ("draw", 1), ("frame", 1), ("swap", 0)),
         ((45056, 304), (49152, 272), (65536, 272)), ((61440, 96), (65536, 272)),
-        ((82, 32768), (90, 32832), (98, 32896), (106, 36864)), ((204, 49344), (206, 49408))],
-        "68 + 5 + 5; arrays of 192, 192 and 96 bytes and programs of 3 and 1 and 16 more instructions, 8 bytes a "
+        ((80, 32768), (88, 32832), (96, 32896), (104, 36864)), ((202, 49344), (204, 49408))],
+        "66 + 5 + 5; arrays of 192, 192 and 96 bytes and programs of 3 and 1 and 16 more instructions, 8 bytes a "
         "cycle: 24 + 24 + 12 + 38 + 34; the second draw has arrays and a fragment program of its own. The first 64 "
-        "bytes are written 8 cycles after 4 before 78, the last but one of the program in 204, the last 16 in 206"),
+        "bytes are written 8 cycles after 4 before 76, the last but one of the program in 202, the last 16 in 204"),
     ("quads tested late wait for the colour unit", lambda: fifo("color0", (12, "color_ready0", False),
         (80, "color_ready0", True), (21, "quads", (0, 1), 8), (40, "interpolated", (0, [(0, 0), (0, 1)]), 8), *BACK,
         *stream("tested0", (0, 1, -1), 60, 4), early=False)[0], [(81, 0), (82, 1), (83, -1)], "in order, from 80 on"),
@@ -1406,7 +1419,7 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("quads that fail their tests reach no colour unit", lambda: [(any(each.to_depth), any(each.to_color))
         for each in planned("depths")], [(True, True), (True, False)],
         "the second draw is behind the first, or as far"),
-    ("texels of a line are one", lambda: planned("texture")[0].reads[0].samples[0], ((((224, 16),),),),
+    ("texels of a line are one", lambda: planned("texture")[0].reads[0].samples[0], ((((224, 16, 15),),),),
         "64 texels on 8 pixels: level 3, of one line, 57,344 / 256"),
     ("a frame begins with lines in the sizes of their words", lambda: (begun(True), begun(False)),
         ({3: 256, 5: 64}, {3: 256, 5: 256}), "or all of them uncompressed"),
@@ -1458,7 +1471,7 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         "in 26, before the sixth, which comes then"),
     ("a step of two lines is fetched as requests are free", lambda: [cycles({"": each}, "") for each in sent(_TEXTURE,
         "memory_request results", (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at + 24 * (at > 3), "memory_data",
-        (False, 64 * at, 64, 8, at)) for at in range(8)), reads=(ReadPlan({0: 0}, [((((0, 8), (1, 8)),),)]),),
+        (False, 64 * at, 64, 8, at)) for at in range(8)), reads=(ReadPlan({0: 0}, [((((0, 8, 7), (1, 8, 15)),),)]),),
         config=PAPER.with_values({"texture.cache_requests": 1}))], [[32, 33, 34, 35, 62, 63, 64, 65], [109]],
         "the first is there in 60, in which the second is fetched; its last bytes come in 92, decompressed in 96, "
         "written in 100, read then, filtered from 101 to 106, handed on in 107, sent in 108"),
@@ -1467,16 +1480,22 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         [(30, 0), (32, 1), (34, 2)], "begun in 22, 24, 26, 6 + 2 each"),
     ("a line is kept until its last step was read", lambda: cycles(arrivals(_TEXTURE, [*stream("requests",
         [(at, 0, at, 0, 20) for at in range(2)]), (40, "memory_data", (False, 0, 64, 8, 0))], plan(reads=(ReadPlan(
-        {0: 0, 1: 1}, [((((0, 8),), ((0, 8),)),), ((((16, 16),),),)]),)), config=PAPER.with_values(
+        {0: 0, 1: 1}, [((((0, 8, 7),), ((0, 8, 7),)),), ((((16, 16, 15),),),)]),)), config=PAPER.with_values(
         {"texture.ways": 1, "texture.line": 64})), "memory_request"), [33, 48],
         "fetched in 31 and 32; there in 45, read then and in 46, in which the next is fetched"),
     ("lines read last stay in a texture cache", lambda: [(cycle, item[1]) for cycle, item in sent(_TEXTURE,
         "memory_request", *((cycle, "requests", (at, 0, at, 0, 20)) for at, cycle in
         enumerate((21, 100, 200, 300, 400))),
         *((cycle, "memory_data", (False, 0, 64, 8, at)) for at, cycle in enumerate((60, 140, 340))),
-        reads=(ReadPlan({at: at for at in range(5)}, [((((block, 16),),),) for block in (0, 16, 0, 32, 0)]),),
+        reads=(ReadPlan({at: at for at in range(5)}, [((((block, 16, 15),),),) for block in (0, 16, 0, 32, 0)]),),
         config=PAPER.with_values({"texture.ways": 2, "texture.line": 64}))[0]], [(32, 0), (111, 1024), (311, 2048)],
         "11 after each request; the fourth read takes the line of the second, the last finds its own"),
+    ("a line is used last whose last texel is the last of a step", lambda: [item[1] for _, item in sent(_TEXTURE,
+        "memory_request", *((cycle, "requests", (at, 0, at, 0, 20)) for at, cycle in enumerate((21, 200, 300))),
+        *((cycle, "memory_data", (False, 0, 64, 8, at)) for at, cycle in enumerate((60, 100, 240))),
+        reads=(ReadPlan({at: at for at in range(3)}, [((step,),) for step in (((0, 8, 15), (16, 8, 14)),
+        ((32, 16, 15),), ((0, 16, 15),))]),), config=PAPER.with_values({"texture.ways": 2, "texture.line": 64}))[0]],
+        [0, 1024, 2048], "the second read takes the line of the second, so the last finds its own"),
     ("an uncompressed line moves in four pieces", lambda: [(asked(found), cycles(found, "alu_start")[4:]) for found in
         [blended(0, 16, 32, 48, 64, 0, config=UNCOMPRESSED, answers=tuple((100 + 4 * at, 64) for at in range(4)))]],
         [([*((at, True) for at in range(72, 76)), *((at, False) for at in range(77, 81)),
@@ -1554,7 +1573,7 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("samples are fetched as others are read and filtered", lambda: cycles({"": sent(_TEXTURE, "memory_request",
         (21, "requests", (0, 0, 0, 0, 20)), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
         for at in range(4)), (100, "requests", (1, 0, 1, 0, 99)), reads=(ReadPlan({0: 0, 1: 1}, [(ONE,), (ONE, ONE,
-        (((1, 16),),))]),), config=PAPER.with_values({"texture.access_queue": 1}))[0]}, ""),
+        (((1, 16, 15),),))]),), config=PAPER.with_values({"texture.access_queue": 1}))[0]}, ""),
         [32, 33, 34, 35, 119, 120, 121, 122],
         "of three samples the first is fetched in 109 and read in 110, when the second is fetched; filtered from 111 "
         "to 116, so the second is read, and the third fetched, in 117"),
@@ -1566,7 +1585,7 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
     ("a block among clear ones is asked for in its turn", lambda: [[(cycle, item[1] if item else 0) for cycle, item in
         port] for port in sent(lambda boxes: boxes.display, "memory_request ended", (21, "states0", {0: 64, 4: 64}),
         (30, "states1", {}), (37, "memory_data", (False, 0, 64, 7, 0)), (60, "memory_data", (False, 0, 64, 7, 1)))],
-        [[(35, 0), (39, 1024)], [(121, 0)]],
+        [[(35, 0), (39, 1024)], [(122, 0)]],
         "the first in 34, the fifth enters in 37; it is finished in 61, the 59 clear ones after it by 120"),
     ("assembly asks for no vertex without room while others come", lambda: len(sent(ASSEMBLY, "request", DRAW,
         (12, "requests", 1), *stream("vertices", [0] * 8, 31), triangles=outcomes(*[4] * 8), indices=[0] * 30)[0]), 9,
@@ -1598,8 +1617,8 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         for at in (105, 109, 113, 117))], "4 cycles a piece: stored by 87, asked for in 88, 89, and from 93 on"),
     ("one new line a cycle is fetched", lambda: sent(_TEXTURE, "results", *((cycle, "requests", (at, 0, at, 0, 20))
         for at, cycle in enumerate((21, 100, 101))), *((40 + 4 * at, "memory_data", (False, 64 * at, 64, 8, at))
-        for at in range(4)), reads=(ReadPlan({at: at for at in range(3)}, [((((9, 16),),),),
-        ((((0, 5), (1, 5), (2, 6)),),), ((((9, 16),),),)]),))[0], [(69, 0), (122, 2)],
+        for at in range(4)), reads=(ReadPlan({at: at for at in range(3)}, [((((9, 16, 15),),),),
+        ((((0, 5, 4), (1, 5, 9), (2, 6, 15)),),), ((((9, 16, 15),),),)]),))[0], [(69, 0), (122, 2)],
         "three for the second read, in 109 to 111; so the third, whose line is there, is fetched in 112, sent 9 later"),
     ("as many results are written as groups work at a time", lambda: cycles({"": sent(_SHADERS, "output", *_GROUPS[:3],
         config=PAPER.with_values({"shader.results": 1, "shader.thread_rate": 8}), fragment_program=program(
@@ -1691,9 +1710,10 @@ HELD: list[tuple[str, Callable[[], object], object, str]] = [
         (False, "SU0::ColorWrite_data"))], [[37], [46, 48]], "24 bytes over 16 take 2, for a write and for an answer"),
     ("a bus serves answers and data in turn", lambda: memory((30, READ, 0), (60, WRITE, 64), (61, READ, 64)),
         [40, 66, 86], "written once the data are there, in 60; a read of the same bytes starts 16 later"),
-    ("a read waits for the last write of its bytes", lambda: memory((30, READ, 2 * PAGE), (31, WRITE, 0),
-        (32, WRITE, PAGE), (33, WRITE, 0), (34, READ, 0)), [40, 56, 76, 96, 116],
-        "each opens its page 20 after the one before, in 50, 70 and 90; the read starts 16 later"),
+    ("a read waits for the first write of its bytes", lambda: memory((30, READ, 2 * PAGE), (31, WRITE, 0),
+        (32, WRITE, PAGE), (33, WRITE, 0), (34, READ, 0)), [40, 56, 76, 92, 112],
+        "the first write opens its page in 50, and the read starts 16 later; the other writes open theirs in 86, 20 "
+        "after it, and in 106"),
     ("a write ends a run of reads", lambda: memory((30, READ, 0), (31, READ, 64), (32, WRITE, 128), (33, WRITE, 192),
         config=PAPER.with_values({"memory.max_reads": 1})), [40, 50, 70, 80],
         "one read, the write 14 later in 44, the next read in 60, before the other write in 74"),

@@ -156,7 +156,7 @@ def test_a_limit_stops_a_run_that_says_how_far_it_is(watched: bool) -> None:
         == cycles
     )
     assert told[-1] == f"cycle {cycles - 1:,} of at most {cycles:,}"
-    with pytest.raises(CycleLimitError, match="cycle limit 700 reached: the next event is at cycle 807"):
+    with pytest.raises(CycleLimitError, match="cycle limit 700 reached: the next event is at cycle 805"):
         run_scene(SCENE, bus=bus, max_cycles=700)
 
 
