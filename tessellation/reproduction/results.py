@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from math import comb
 
 import numpy as np
@@ -47,6 +47,7 @@ def nearest(exact: Fraction) -> np.float32:
     return min(around, key=lambda one: (abs(Fraction(float(one)) - exact), int(one.view(np.uint32)) & 1))
 
 
+@cache
 def exact_weights(degree: int, samples: int) -> np.ndarray:
     """Return B_i(t) of that degree at t = 0, 1/(samples-1), .. 1, rounded once: float32[samples, degree + 1]."""
     steps = [Fraction(index, samples - 1) for index in range(samples)]
