@@ -112,12 +112,12 @@ Moved = dict[int, dict[str, FrameBytes]]
 
 def _moved(bench: SceneBench) -> Moved:
     def compute() -> Moved:
-        frames = {name: bench.frame(name) for name in _OPEN if name != LARGE}
-        frames |= {name: bench.seen(name, CAMERAS[1]).frame for name in (LARGE, LARGE_SHADOWED)}
-        return {
-            samples: {name: bytes_of(replace(frame, samples=samples)) for name, frame in frames.items()}
-            for samples in _SAMPLES
-        }
+        found: Moved = {samples: {} for samples in _SAMPLES}
+        for name in (*_OPEN, LARGE_SHADOWED):
+            frame = bench.frame(name) if name in bench.scenes else bench.seen(name, CAMERAS[1]).frame
+            for samples in _SAMPLES:
+                found[samples][name] = bytes_of(replace(frame, samples=samples))
+        return found
 
     return bench.kept("bytes of frames", dict, compute)
 

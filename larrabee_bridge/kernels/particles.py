@@ -94,34 +94,27 @@ class Fluid:
         return found
 
 
-def _brute(points: NDArray[np.float32]) -> NDArray[np.float64]:
-    exact = points.astype(np.float64)
-    sums = np.empty(len(exact))
-    for first in range(0, len(exact), 256):
-        part = exact[first : first + 256]
-        square = sum((part[:, None, axis] - exact[None, :, axis]) ** 2 for axis in range(3))
-        sums[first : first + 256] = (np.maximum(1 - square, 0) ** 3).sum(1)
-    return sums
-
-
 def _brute_forces(
     points: NDArray[np.float32], velocities: NDArray[np.float32], law: FluidLaw
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return densities and forces of every particle with every other one, in float64."""
-    exact, speeds, density = points.astype(float), velocities.astype(float), _brute(points)
+    """Return densities and forces, in float64; every particle is compared with every other one."""
+    exact, speeds, density = points.astype(float), velocities.astype(float), np.empty(len(points))
+    pairs = []
+    for first in range(0, len(exact), 32):
+        part = slice(first, first + 32)
+        square = sum((exact[part, None, axis] - exact[None, :, axis]) ** 2 for axis in range(3))
+        one, other = np.nonzero(square < 1)
+        squares, shares = square[one, other], np.zeros(square.shape)
+        shares[one, other] = (1 - squares) ** 3
+        density[part] = shares.sum(1)
+        pairs.append((one + first, other, squares))
+    one, other, squares = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    one, other, distance = (each[squares > 0] for each in (one, other, np.sqrt(squares)))
     pressure = law.stiffness * (density - law.rest)
-    found = np.empty_like(exact)
-    for first in range(0, len(exact), 256):
-        part = slice(first, first + 256)
-        apart = exact[None] - exact[part, None]
-        square = (apart**2).sum(-1)
-        near = (square < 1) & (square > 0)
-        distance = np.sqrt(np.where(near, square, 1))
-        push = (pressure[part, None] + pressure) / (2 * density) * (1 - distance) ** 2 / distance
-        drag = law.viscosity * (1 - distance) / density
-        both = drag[..., None] * (speeds[None] - speeds[part, None]) - push[..., None] * apart
-        found[part] = np.where(near[..., None], both, 0).sum(1)
-    return density, found
+    push = (pressure[one] + pressure[other]) / (2 * density[other]) * (1 - distance) ** 2 / distance
+    drag = law.viscosity * (1 - distance) / density[other]
+    both = drag[:, None] * (speeds[other] - speeds[one]) - push[:, None] * (exact[other] - exact[one])
+    return density, np.stack([np.bincount(one, each, len(exact)) for each in both.T], axis=1)
 
 
 def particles_study(config: CoreConfig | None, progress: Callable[[str], None] | None) -> KernelResult:

@@ -82,20 +82,23 @@ def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64
     # Bands of quads of triangles, and the four rows of pixels of each; missing rows are empty.
     new = begins_of(triangle, row // QUAD)
     band = np.cumsum(new) - 1
-    first, last = (np.full((samples, int(new.sum()), QUAD), none) for none in (width, -1))
+    first, last = (np.full((samples, QUAD, int(new.sum())), none, np.int32) for none in (width, -1))
     for sample, each in enumerate(spans):
-        first[sample, band, row % QUAD], last[sample, band, row % QUAD] = each.first, each.last
-    left = first.min(axis=(0, 2), initial=width) // QUAD
-    blocks = np.maximum(last.max(axis=(0, 2), initial=-1) // QUAD - left + 1, 0)
+        first[sample, row % QUAD, band], last[sample, row % QUAD, band] = each.first, each.last
+    left = first.min(axis=(0, 1), initial=width) // QUAD
+    blocks = np.maximum(last.max(axis=(0, 1), initial=-1) // QUAD - left + 1, 0)
     which = np.repeat(np.arange(len(blocks)), blocks.astype(np.intp))
     x = QUAD * (np.arange(len(which)) + np.repeat(left - (np.cumsum(blocks) - blocks), blocks.astype(np.intp)))
     y, number = row[new][which] // QUAD * QUAD, triangle[new][which]
     masks = np.zeros((len(which), samples), np.uint16)
+    from_left = (0xF << np.arange(QUAD + 1) & 0xF).astype(np.uint16)
+    to_right = 0xF ^ from_left
+    begin = x.astype(np.int32)
     for sample in range(samples):
         for below in range(QUAD):
-            low = np.clip(first[sample, which, below] - x, 0, QUAD)
-            high = np.clip(last[sample, which, below] + 1 - x, low, QUAD)
-            masks[:, sample] |= ((1 << high) - (1 << low) << QUAD * below).astype(np.uint16)
+            low, high = first[sample, below].take(which) - begin, last[sample, below].take(which) + 1 - begin
+            row_mask = from_left.take(low, mode="clip") & to_right.take(high, mode="clip")
+            masks[:, sample] |= row_mask << QUAD * below
     columns, side, count = -(-width // tile), tile // QUAD, max(len(triangles), 1)
     place = y // tile * columns + x // tile
     order = np.argsort(((place * count + number) * side + y % tile // QUAD) * side + x % tile // QUAD)

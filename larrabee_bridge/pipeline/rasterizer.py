@@ -244,6 +244,7 @@ class Descent:
         none = np.zeros(0, np.int64)
         empty = (none, none, none, np.zeros((0, set_up.samples), np.uint16))
         self.blocks = tuple(np.concatenate(each) for each in zip(*(self._found or [empty]), strict=True))
+        del self.memory, self._found  # large, and read no more
 
     def _rooms(self) -> tuple[np.ndarray, np.ndarray]:
         """Return for each pair the largest number of blocks of 4x4, and a key that is close for similar pairs."""

@@ -202,6 +202,10 @@ def accesses_of(frame: Frame, tile: int = 64, quads: tuple[Quads, ...] | None = 
     return found.told()
 
 
+_TOGETHER = 1 << 13
+"""Quads at a time, at one sample."""
+
+
 class _Found:
     """Depth and stencil of every block while a frame is drawn, and the accesses so far."""
 
@@ -210,8 +214,8 @@ class _Found:
         self.places = (CENTRE,) if frame.samples == 1 else SAMPLES
         self.columns = -(-frame.width // QUAD)
         blocks = self.columns * -(-frame.height // QUAD)
-        self.depths = np.full((blocks, BLOCK, frame.samples), FAR, np.int64)
-        self.stencils = np.zeros((blocks, BLOCK, frame.samples), np.uint8)
+        self.depths = np.full((blocks, frame.samples, BLOCK), FAR, np.int64)
+        self.stencils = np.zeros((blocks, frame.samples, BLOCK), np.uint8)
         self.rows: list[tuple[np.ndarray, ...]] = []
         self.order: list[np.ndarray] = []
         """Triangle of each quad of ``rows``, through all draws, and its place in the triangle."""
@@ -222,17 +226,19 @@ class _Found:
         if draw.state.texture is not None and draw.state.texture.mipmaps:
             hint = "lines of several levels are counted by the texture unit of the back end alone"
             raise InputError(Fault(f"draw {draw.name}: accesses of a texture with mipmaps", hint=hint))
-        planes = [Interpolation.of(draw.triangles, place, textured=textured) for place in self.places]
+        planes = [Interpolation.of(draw.triangles, place, textured=textured, colours=False) for place in self.places]
         # Blocks do not see each other: the first quads of all blocks together, then the second ones.
         block = quads.y // QUAD * self.columns + quads.x // QUAD
         order = np.lexsort((quads.triangle, block))
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order)) - np.searchsorted(block[order], block[order])
         by_rank = np.argsort(rank, kind="stable")
+        most = _TOGETHER // self.samples
         for begin, end in pairwise(np.searchsorted(rank[by_rank], np.arange(rank.max(initial=-1) + 2)).tolist()):
-            chosen = by_rank[begin:end]
-            part = Quads(*(getattr(quads, name)[chosen] for name in ("tile", "triangle", "x", "y", "masks")))
-            self._together(draw, part, chosen, planes, (first, base))
+            for at in range(begin, end, most):
+                chosen = by_rank[at : min(at + most, end)]
+                part = Quads(*(getattr(quads, name)[chosen] for name in ("tile", "triangle", "x", "y", "masks")))
+                self._together(draw, part, chosen, planes, (first, base))
 
     def _together(
         self, draw: Draw, quads: Quads, places: np.ndarray, planes: list[Interpolation], names: tuple[int, int]
@@ -240,11 +246,10 @@ class _Found:
         """Take quads of different blocks; ``places`` are their places in the draw."""
         state = draw.state
         block = quads.y // QUAD * self.columns + quads.x // QUAD
-        i = quads.x[:, None] + np.arange(BLOCK) % QUAD
-        j = quads.y[:, None] + np.arange(BLOCK) // QUAD
-        covered = (quads.masks[:, None, :] >> np.arange(BLOCK, dtype=np.uint16)[:, None] & 1).astype(bool)
-        pixels = (quads.triangle[:, None], i, j)
-        depths = np.stack([each.depths(*pixels) for each in planes], axis=-1)
+        i = (quads.x[:, None] + np.arange(BLOCK) % QUAD).astype(np.uint32)
+        j = (quads.y[:, None] + np.arange(BLOCK) // QUAD).astype(np.uint32)
+        covered = (quads.masks[:, :, None] >> np.arange(BLOCK, dtype=np.uint16) & 1).astype(bool)
+        depths = np.stack([each.depths(quads.triangle[:, None], i, j) for each in planes], axis=1)
         there = self.depths[block]
         tested = state.depth_test is DepthTest.LESS
         nearer: np.ndarray = depths < there if tested else np.ones_like(covered)
@@ -254,20 +259,23 @@ class _Found:
         alive: np.ndarray = covered & nearer if culls else covered
         texture = state.texture if state.colour_write or state.cutout > 0 else None
         if texture is not None:
-            place = covered.argmax(axis=-1)[None, ..., None]
-            found = np.take_along_axis(np.stack([each.texels(*pixels) for each in planes]), place, axis=0)[0]
-            u, v = found[..., 0], found[..., 1]
-        asking = alive
-        if texture is not None and state.cutout:
-            alive = alive & (filtered(texture, u, v)[..., 3] >= state.cutout)[..., None]
+            quad, pixel = asking = np.nonzero(np.any(alive, axis=1))
+            sample, uv = covered[quad, :, pixel].argmax(axis=1), np.empty((len(quad), 2), np.int64)
+            for number, each in enumerate(planes):
+                some = sample == number
+                uv[some] = each.texels(*(values[some] for values in (quads.triangle[quad], i[asking], j[asking])))
+            if state.cutout:
+                passes = np.ones((len(quads), BLOCK), bool)
+                passes[asking] = filtered(texture, *uv.T)[:, 3] >= state.cutout
+                alive = alive & passes[:, None]
         seen = alive & nearer
         stepped = np.zeros(len(quads), bool)
         if stencil is not None:
             seen, stepped = self._step(stencil, block, alive, nearer)
         counts = np.zeros(len(quads), np.int64)
         if texture is not None:
-            wanted = np.any(asking if state.cutout else seen, axis=-1)
-            lines, counts = _texture_lines(u, v, wanted, texture.texels.shape[:2])
+            wanted = slice(None) if state.cutout else np.any(seen, axis=1)[asking]
+            lines, counts = _texture_lines(uv[wanted], quad[wanted], len(quads), texture.texels.shape[:2])
             self.lines.append(lines + names[1])
         if state.depth_write:
             self.depths[block] = np.where(seen, depths, there)
@@ -344,21 +352,19 @@ def _stepped(step: StencilStep, found: np.ndarray, reference: int) -> np.ndarray
 
 
 def _texture_lines(
-    u: np.ndarray, v: np.ndarray, needed: np.ndarray, shape: tuple[int, int]
+    uv: np.ndarray, quad: np.ndarray, quads: int, shape: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lines of the four texels of each pixel that needs them, once a quad, and the count of each quad."""
+    """Return the lines of the four texels of pixels, once a quad, and the count of each quad."""
     height, width = shape
-    columns = -(-width // QUAD)
-    x, y = (at - TEXEL // 2 >> 16 for at in (u, v))
-    places = [
-        (y + down & height - 1) // QUAD * columns + (x + across & width - 1) // QUAD
+    columns, rows = -(-width // QUAD), -(-height // QUAD)
+    x, y = (at - TEXEL // 2 >> 16 for at in uv.T)
+    keys = [
+        (quad * rows + (y + down & height - 1) // QUAD) * columns + (x + across & width - 1) // QUAD
         for down in (0, 1)
         for across in (0, 1)
     ]
-    lines = np.where(needed[:, :, None], np.stack(places, axis=-1), -1).reshape(len(u), -1)
-    lines.sort(axis=1)
-    new = (lines >= 0) & np.concatenate([np.ones((len(u), 1), bool), lines[:, 1:] != lines[:, :-1]], axis=1)
-    return lines[new], new.sum(axis=1)
+    of_quad, lines = np.divmod(distinct(np.concatenate(keys)), rows * columns)
+    return lines, np.bincount(of_quad, minlength=quads)
 
 
 # Binned mode: each tile is read once at most and written once at most; bins and vertices go to memory and back (4.5).

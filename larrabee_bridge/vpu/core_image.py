@@ -534,10 +534,12 @@ class WorkRecord:
 
         ``native`` is that of `take_turns`; ``works`` are the numbers of works in place of those recorded.
         """
-        rows = np.concatenate([*self._rows, np.zeros((0, 4 + at.STRETCH), np.int64)])
-        if works is not None:
-            rows[:, 0] = works[rows[:, 0]]
-        rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
+        self._rows = [np.concatenate([*self._rows, np.zeros((0, 4 + at.STRETCH), np.int64)])]
+        (rows,) = self._rows
+        number = rows[:, 0] if works is None else works[rows[:, 0]]
+        order = np.lexsort((rows[:, 2], rows[:, 1], number))
+        rows = rows[order]
+        rows[:, 0] = number[order]
         image = self._core(fresh=works is not None)
         rows[:, 4 + at.S_BLOCKS] = np.array(image.blocks, np.int64)[rows[:, 3]] if len(rows) else 0
         words = self._words[: self._count + 1]

@@ -42,6 +42,7 @@ class ThesisBench(Bench):
         self._watch(node)
         run = node.run(program, function=False)
         self.executed[program.sha256, node.config.sha256] = words_of(run)
+        program.analyses.clear()  # it runs once, and its account is kept
         return run
 
     def remarks(self) -> tuple[Remark, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from math import comb
 
 import numpy as np
@@ -47,6 +47,7 @@ def nearest(exact: Fraction) -> np.float32:
     return min(around, key=lambda one: (abs(Fraction(float(one)) - exact), int(one.view(np.uint32)) & 1))
 
 
+@cache
 def exact_weights(degree: int, samples: int) -> np.ndarray:
     """Return B_i(t) of that degree at t = 0, 1/(samples-1), .. 1, rounded once: float32[samples, degree + 1]."""
     steps = [Fraction(index, samples - 1) for index in range(samples)]
@@ -250,12 +251,12 @@ def _bits(value: Fraction, size: int) -> int:
     """Return the pattern nearest to a fraction between -1 and 1, ties to even; none here is below 2^-126."""
     if not value:
         return 0
-    exponent, stored = 0, 8 * size - 1
-    magnitude = abs(value)
-    while magnitude < 1:
-        magnitude, exponent = magnitude * 2, exponent - 1
-    kept = round(magnitude * (1 << stored))
-    return ((value < 0) << stored + 8) | ((exponent + 127 << stored) + kept - (1 << stored))
+    stored, numerator, denominator = 8 * size - 1, abs(value.numerator), value.denominator
+    exponent = denominator.bit_length() - numerator.bit_length()
+    exponent += numerator << exponent < denominator  # the least with 2^exponent times the fraction at least 1
+    kept, rest = divmod(numerator << exponent + stored, denominator)
+    kept += 2 * rest + (kept & 1) > denominator
+    return ((value < 0) << stored + 8) | ((127 - exponent << stored) + kept - (1 << stored))
 
 
 def _wide_columns(patterns: list[int], size: int) -> np.ndarray:
@@ -366,38 +367,37 @@ def _mixed() -> list[int]:
     return [_MIXED[index % len(_MIXED)] for index in range(len(_patches(4)))]
 
 
-def _net(bench: ThesisBench, n: int) -> tuple[Tessellation, _Values]:
-    """Tessellate the teapot as n x n nets with 16, 8 and 4 samples a side, on the library of the reproduction."""
+def _net(bench: ThesisBench, n: int) -> tuple[Check, list[Check], _Values]:
+    """Tessellate the teapot as n x n nets with 16, 8 and 4 samples a side, on the library of the reproduction.
 
-    def run() -> tuple[Tessellation, _Values]:
-        values, patches = _Values(), _patches(n)
-        return tessellate(patches, _mixed(), library="plain", after=values), values
+    Returns the check of the bits, those of the errors, and the Bernstein values that were seen.
+    """
+
+    def run() -> tuple[Check, list[Check], _Values]:
+        values, item = _Values(), f"{n}x{n} net"
+        found = tessellate(_patches(n), _mixed(), library="plain", after=values)
+        return _same_bits(item, found.patches, _mixed()), _errors(item, found), values
 
     return bench.once(("results", n), run, f"results of {n}x{n} nets")
 
 
 def _full(bench: ThesisBench, library: str, method: Method | None = None, engine: str = AUTO) -> Tessellation:
     """Tessellate 512 patches of the teapot at 4x4 samples."""
-    text = f"results of 512 patches, library {library}, {engine}"
-
-    def run() -> Tessellation:
-        return tessellate(
-            _patches(4) * (len(_FULL) // len(_patches(4))), _FULL[0], library=library, engine=engine, method=method
-        )
-
-    return bench.once(("results", library, method, engine), run, text)
+    bench.progress(f"results of 512 patches, library {library}, {engine}")
+    patches = _patches(4) * (len(_FULL) // len(_patches(4)))
+    return tessellate(patches, _FULL[0], library=library, engine=engine, method=method)
 
 
 def mixed_sizes(bench: ThesisBench) -> list[Check]:
     """Table 3: every patch has the samples of its net, whatever sizes share a pass."""
-    return [_same_bits("patches of 16x16, 8x8 and 4x4 samples", _net(bench, 4)[0].patches, _mixed())]
+    return [replace(_net(bench, 4)[0], item="patches of 16x16, 8x8 and 4x4 samples")]
 
 
 def bernstein_values(bench: ThesisBench) -> list[Check]:
     """Table 4: the Bernstein values in the memory of every PE."""
     checks = []
     for n in _LOADED:
-        values = _net(bench, n)[1]
+        values = _net(bench, n)[2]
         # In each direction n values for points and n - 1 for differences, in every PE that has a sample.
         count = 2 * (2 * n - 1) * sum(k * k for k in _mixed())
         wrong = values.wrong + abs(count - values.seen) + len(values.sizes ^ set(_MIXED))
@@ -413,12 +413,12 @@ def sends(bench: ThesisBench) -> list[Check]:
 
 def wrong_by_net(bench: ThesisBench) -> list[Check]:
     """Table 7: the bits of all arithmetic."""
-    return [_same_bits(f"{n}x{n} net", _net(bench, n)[0].patches, _mixed()) for n in _NETS]
+    return [_net(bench, n)[0] for n in _NETS]
 
 
 def errors_by_net(bench: ThesisBench) -> list[Check]:
     """Table 12: errors of points and normals against the surface."""
-    return [check for n in _NETS for check in _errors(f"{n}x{n} net", _net(bench, n)[0])]
+    return [check for n in _NETS for check in _net(bench, n)[1]]
 
 
 def schedules(bench: ThesisBench) -> list[Check]:
@@ -433,12 +433,9 @@ def schedules(bench: ThesisBench) -> list[Check]:
 
 def _fixed_sums(bench: ThesisBench) -> Check:
     """Compare the bits of sums in fixed point with Python integers, for the teapot and nets with sums that are ties."""
-    patches = [*_patches(4), *tied_patches()]
-
-    def run() -> Tessellation:
-        return tessellate(patches, [4] * len(_patches(4)) + [_TIES] * len(tied_patches()), method=_FIXED)
-
-    done = bench.once("results of fixed sums", run, "results of sums in fixed point")
+    bench.progress("results of sums in fixed point")
+    few, tied = _patches(4), tied_patches()
+    done = tessellate([*few, *tied], [4] * len(few) + [_TIES] * len(tied), method=_FIXED)
     wrong, count = 0, 6 * sum(each.samples**2 for each in done.patches)
     for each in done.patches:
         points, normals = fixed_samples(each.patch.points32, each.samples)
@@ -466,11 +463,8 @@ def errors_of_models(bench: ThesisBench) -> list[Check]:
     checks = []
     for name in ("teapot", "enneper"):
         patches = load(name).patches
-
-        def run(patches: Sequence[Patch] = patches) -> Tessellation:
-            return tessellate(patches, 16, library="plain")
-
-        found = bench.once(("results", name), run, f"results of {name}")
+        bench.progress(f"results of {name}")
+        found = tessellate(patches, 16, library="plain")
         checks += [
             *_errors(f"{name}, 16x16 samples", found),
             _same_bits(f"{name}, bits", found.patches, [16] * len(patches)),
@@ -506,29 +500,20 @@ def caching(bench: ThesisBench) -> list[Check]:
         _same_bits(f"kept and brought back, {way}", _full(bench, "plain", Method(cache=way)).patches, _FULL)
         for way in CACHING_WAYS
     ]
-
-    def run() -> Tessellation:
-        # The teapot takes all PEs, so that Enneper's surface is the second pass.
-        return tessellate(several, 16, library="plain", method=Method(cache=CACHING_WAYS[0]))
-
+    bench.progress("results of two passes, kept")
+    # The teapot takes all PEs, so that Enneper's surface is the second pass.
     several = [*_patches(4), *load("enneper").patches]
-    found = bench.once("results of two passes that are kept", run, "results of two passes, kept")
+    found = tessellate(several, 16, library="plain", method=Method(cache=CACHING_WAYS[0]))
     return [*checks, _same_bits("kept and brought back, two passes", found.patches, [16] * len(several))]
 
 
 def to_nodes(bench: ThesisBench) -> list[Check]:
     """Section 3.8: points and normals in the memories of four other nodes."""
+    bench.progress("results to four nodes")
     asked = [4] * len(_patches(4))
-
-    def run() -> list[PatchSamples]:
-        server = PatchServer({3: 32}, config=THESIS, library="plain")
-        for patch, samples in zip(_patches(4), asked, strict=True):
-            server.add(patch).mark(samples)
-        server.tessellate()
-        return [handle.result for handle in server.handles if handle.result is not None]
-
-    return [
-        _same_bits(
-            "in the memories of four nodes", bench.once("results of a server", run, "results to four nodes"), asked
-        )
-    ]
+    server = PatchServer({3: 32}, config=THESIS, library="plain")
+    for patch, samples in zip(_patches(4), asked, strict=True):
+        server.add(patch).mark(samples)
+    server.tessellate()
+    found = [handle.result for handle in server.handles if handle.result is not None]
+    return [_same_bits("in the memories of four nodes", found, asked)]

@@ -334,16 +334,17 @@ class MarkTracker:
             for instruction in self._program.instructions[code.first : code.end]:
                 instruction.declaration.meaning(self._lee, *instruction.operands)
             return
-        before, place = self.state, self._place()
-        after = self._values.after(code.first, code.end, place, before)
+        before, place, body = self.state, self._place(), code.body
+        # Wherever a routine is called from it does the same; its return goes with it.
+        first, end = (code.first, code.end) if body is None else (body.first, body.end + 1)
+        after = self._values.after(first, end, place, before)
         if after is None:
-            body = code.body or code
-            for index in range(body.first, body.end):
+            for index in range(first, end):
                 if writes := self._writes.of(index):
                     self._follow(index, writes, self._program.instructions[index].apply)
-            if body is code.body and body.started:
+            if body is not None and body.started:
                 self.unlatch()
-            after = self._values.note(code.first, code.end, place, before, self.state)
+            after = self._values.note(first, end, place, before, self.state)
         self.state = after
 
     # --- transfers ---------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -59,14 +60,13 @@ def turns_of(pixels: np.ndarray, seen: np.ndarray, depths: np.ndarray) -> np.nda
     turns = np.full(seen.shape, -1)
     for sample in range(seen.shape[1]):
         some = np.flatnonzero(seen[:, sample])
-        some = some[np.argsort(-depths[some, sample], kind="stable")]
-        turns[some, sample] = _ranks(pixels[some])
+        turns[some, sample] = _ranks(pixels[some], FAR - depths[some, sample])
     return turns
 
 
-def _ranks(pixels: np.ndarray) -> np.ndarray:
-    """Return of each fragment how many in its pixel come before it."""
-    order = np.argsort(pixels, kind="stable")
+def _ranks(pixels: np.ndarray, nearness: np.ndarray | int = 0) -> np.ndarray:
+    """Return of each fragment how many in its pixel come before it, where those of less nearness, 0 to FAR, do."""
+    order = np.argsort(pixels * (FAR + 1) + nearness, kind="stable")
     begins = np.flatnonzero(np.diff(pixels[order], prepend=-1))
     found = np.empty(len(pixels), np.int64)
     found[order] = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
@@ -121,10 +121,11 @@ class Framebuffer:
     def blend(self, blend: Blend, pixel: np.ndarray, seen: np.ndarray, source: np.ndarray, alpha: np.ndarray) -> None:
         """Blend fragments, one a pixel, where they are ``seen``: bool[fragment, sample].
 
-        ``source`` is the colour, int64[fragment, rgb], and ``alpha`` int64[fragment].
+        ``source`` is the colour, [fragment, rgb], and ``alpha`` [fragment], from 0 to 255.
         """
         there = self.colours[pixel]
-        found = blended(blend, source[:, None], alpha[:, None, None], there.astype(np.int64))
+        source, alpha = source[:, None].astype(np.int64), alpha[:, None, None].astype(np.int64)
+        found = blended(blend, source, alpha, there.astype(np.int64))
         self.colours[pixel] = np.where(seen[..., None], found, there)
 
     def picture(self) -> Picture:
@@ -220,8 +221,8 @@ def draw_frame(frame: Frame) -> Picture:
 class _Fragments:
     """Fragments of draws, in the order of drawing: ``pixel`` int64[fragment], row by row.
 
-    ``covered`` is bool[fragment, sample], ``depths`` int64[fragment, sample], ``source`` the colour int64[fragment,
-    rgb] and ``alpha`` int64[fragment].
+    ``covered`` is bool[fragment, sample], ``depths`` int32[fragment, sample], ``source`` the colour uint8[fragment,
+    rgb], 0 where no colour is written, and ``alpha`` uint8[fragment].
     """
 
     pixel: np.ndarray
@@ -238,22 +239,27 @@ class _Fragments:
 
 def _fragments(target: Framebuffer, draw: Draw) -> Iterator[_Fragments]:
     """Yield the fragments of a draw, in batches."""
-    triangles, texture = draw.triangles, draw.state.texture
-    planes = [Interpolation.of(triangles, place, textured=texture is not None) for place in target.places]
+    triangles, state, texture = draw.triangles, draw.state, draw.state.texture
+    coloured = state.colour_write or state.blend is Blend.SORTED
+    planes = [
+        Interpolation.of(triangles, place, textured=texture is not None, colours=coloured) for place in target.places
+    ]
     for batch, covered in covered_samples(triangles, target.width, target.height, target.places):
         where = (batch.triangle, batch.column, batch.row)
         at = covered.argmax(axis=1)
-        depths = np.stack([each.depths(*where) for each in planes], axis=1)
-        source = _at_sample(np.stack([each.colours(*where) for each in planes], axis=1), at)
-        alpha = np.full(len(at), draw.state.alpha, np.int64)
+        depths = np.stack([each.depths(*where).astype(np.int32) for each in planes], axis=1)
+        source = np.zeros((len(at), 3), np.uint8)
+        if coloured:
+            source = _at_sample([each.colours(*where).astype(np.uint8) for each in planes], at)
+        alpha = np.full(len(at), state.alpha, np.uint8)
         if texture is not None:
-            uv = _at_sample(np.stack([each.texels(*where) for each in planes], axis=1), at)
+            uv = _at_sample([each.texels(*where) for each in planes], at)
             if texture.mipmaps:
                 texel = trilinear(texture, uv[:, 0], uv[:, 1], _detail(triangles, target, planes, where))
             else:
                 texel = filtered(texture, uv[:, 0], uv[:, 1])
-            source, alpha = divided(source * texel[:, :3]), divided(alpha * texel[:, 3])
-            covered &= (texel[:, 3] >= draw.state.cutout)[:, None]
+            source, alpha = (divided(each).astype(np.uint8) for each in (source * texel[:, :3], alpha * texel[:, 3]))
+            covered &= (texel[:, 3] >= state.cutout)[:, None]
         yield _Fragments(batch.row * target.width + batch.column, covered, depths, source, alpha)
 
 
@@ -269,13 +275,17 @@ def _detail(
     column += np.tile([0, 1, 0, 1], len(where[0]))
     row += np.tile([0, 0, 1, 1], len(where[0]))
     sample = first_samples(triangles, target.places, triangle, column, row)
-    uv = _at_sample(np.stack([each.texels(triangle, column, row) for each in planes], axis=1), sample)
+    uv = _at_sample([each.texels(triangle, column, row) for each in planes], sample)
     return details(*(uv[:, axis].reshape(-1, 4) for axis in range(2)))
 
 
-def _at_sample(values: np.ndarray, sample: np.ndarray) -> np.ndarray:
-    """Return values[fragment, sample, ...] of one sample each."""
-    return values[np.arange(len(values)), sample]
+def _at_sample(values: Sequence[np.ndarray], sample: np.ndarray) -> np.ndarray:
+    """Return of values at each sample, [fragment, ...], those of one sample each."""
+    found = values[0]
+    for number, each in enumerate(values[1:], start=1):
+        here = sample == number
+        found[here] = each[here]
+    return found
 
 
 def _meet(target: Framebuffer, fragments: _Fragments, state: State) -> list[_Fragments]:
@@ -294,9 +304,11 @@ def _resolve(target: Framebuffer, lists: list[_Fragments]) -> None:
         return
     names = ("pixel", "covered", "depths", "source", "alpha")
     every = _Fragments(*(np.concatenate([getattr(each, name) for each in lists]) for name in names))
+    lists.clear()
     turns = turns_of(every.pixel, every.covered, every.depths)
-    for turn in range(int(turns.max(initial=-1)) + 1):
-        some = np.flatnonzero((turns == turn).any(axis=1))
+    order = np.argsort(turns, axis=None, kind="stable") // turns.shape[1]
+    for turn, (first, last) in enumerate(pairwise(np.cumsum(np.bincount(turns.ravel() + 1)))):
+        some = order[first:last][np.diff(order[first:last], prepend=-1) > 0]  # once each, whatever its samples
         for layer in layers_of(every.pixel[some]):  # samples of a pixel may have separate fragments
             which = some[layer]
             part = every.part(which)

@@ -42,15 +42,21 @@ class Planes:
     def at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray, planes: slice = slice(None)) -> np.ndarray:
         """Return depth and colours without their fractions, or some of the four, at pixels: int64[pixel, plane]."""
         bits, fractions = (np.array(each[planes], np.int64) for each in (self.bits, self.fractions))
-        return (self._value(triangle, column, row, planes) & (1 << bits) - 1) >> fractions
+        found = self._value(triangle, column, row, planes)
+        found &= ((1 << bits) - 1).astype(np.uint32)
+        found >>= fractions.astype(np.uint32)
+        return found.astype(np.int64)
 
     def texels_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
         """Return u and v, modulo 2^32, at pixels, where these are planes of a texture: int64[pixel, 2]."""
-        return self._value(triangle, column, row, slice(None)) & (1 << _TEXTURE_BITS) - 1
+        return self._value(triangle, column, row, slice(None)).astype(np.int64)
 
     def _value(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray, planes: slice) -> np.ndarray:
-        a, b, c = (values[:, planes].take(triangle, axis=0) for values in (self.a, self.b, self.c))
-        return a * column[..., None] + b * row[..., None] + c
+        """Return values modulo 2^32, which is a multiple of what all are taken modulo: uint32[pixel, plane]."""
+        tables = (values[:, planes].astype(np.uint32) for values in (self.a, self.b, self.c))
+        a, b, c = (values.take(triangle, axis=0) for values in tables)
+        column, row = (each[..., None].astype(np.uint32, copy=False) for each in (column, row))
+        return a * column + b * row + c
 
 
 def planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE, *, colours: bool = True) -> Planes:
@@ -257,11 +263,19 @@ class Interpolation:
 
     @classmethod
     def of(
-        cls, triangles: ScreenTriangles, place: tuple[int, int] = CENTRE, *, textured: bool = False
+        cls,
+        triangles: ScreenTriangles,
+        place: tuple[int, int] = CENTRE,
+        *,
+        textured: bool = False,
+        colours: bool = True,
     ) -> Interpolation:
-        """Return it; raises ValueError for triangles that are ``textured`` and have no coordinates."""
-        planes = planes_of(triangles, place)
-        if triangles.nearness is not None:
+        """Return it, without ``colours`` where none are asked for.
+
+        Raises ValueError for triangles that are ``textured`` and have no coordinates.
+        """
+        planes = planes_of(triangles, place, colours=colours)
+        if triangles.nearness is not None and (textured or colours):
             return cls(planes, None, quotients_of(triangles, place, textured=textured))
         return cls(planes, texture_planes_of(triangles, place) if textured else None, None)
 
