@@ -86,6 +86,13 @@ def test_a_masked_fetch_of_words_that_follow_each_other() -> None:
         assert lanes.get_rows(0, 1)[0].tolist() == np.where(taking, numbers, 0).tolist()
 
 
+def test_a_second_copy_of_a_memory_is_of_what_it_holds_then() -> None:
+    memory = ByteMemory(8)
+    before = memory.copied().tolist()
+    memory.data[0, 3] = 7
+    assert (before, memory.copied().tolist()) == ([[0] * 8], [[0, 0, 0, 7, 0, 0, 0, 0]])
+
+
 @pytest.mark.parametrize(("apart", "lines"), [(0, 1), (4, 1), (32, 8), (64, 16), (256, 16), (512, 16)])
 def test_lines_are_counted_near_and_far(apart: int, lines: int) -> None:
     """Sixteen words from byte 0, in lines of 64 bytes; 512 apart they are beyond the 64 that a number counts."""

@@ -225,7 +225,8 @@ def test_a_value_where_an_integer_is_needed_is_named(value: str, named: str) -> 
 
 
 def test_a_line_beyond_all_bounds() -> None:
-    assert "the line is longer than 4000 characters" in message("LD R, S" + " " * 5000)
+    assert "the line is longer than 4000 characters" in message("LD R, S".ljust(4001))
+    assert len(assemble("LD R, S".ljust(4000)).instructions) == 2, "and HALT"
 
 
 def test_a_bad_loop_is_one_fault_and_its_end_none() -> None:

@@ -87,6 +87,14 @@ def test_missing_include(folder) -> None:
     )
 
 
+def test_sixteen_files_include_each_other_in_a_row(folder) -> None:
+    chain = {f"f{at}": f'include "f{at + 1}.mc"\n' for at in range(1, 15)}
+    folder(main='include "f1.mc"\n', f15="LD R, S\n", **chain)
+    assert len(assemble("main.mc").instructions) == 2, "and HALT"
+    folder(main='include "f1.mc"\n', f15='include "f16.mc"\n', f16="LD R, S\n", **chain)
+    assert "files are included more than 16 deep" in message("main.mc")
+
+
 def test_recursive_include(folder) -> None:
     folder(main='include "a.mc"\n', a='include "main.mc"\n')
     assert message("main.mc").startswith("a.mc:1:9: error: main.mc includes itself\n")

@@ -214,6 +214,7 @@ def test_weights_are_the_bernstein_polynomials_and_sums_fit(k):
             expected = [comb(degree, i) * t**i * (1 - t) ** (degree - i) for i in range(degree + 1)]
             assert [Fraction(value, (k - 1) ** degree) for value in row] == expected
             assert max(row) < 1 << 8 * form.weight_bytes
+    assert form.weight_bytes == (1 if k <= 6 else 2), "2 * 5**3 is below 256, 2 * 6**3 is not"
     largest = form.steps**3 << 40
     assert 2 * largest <= 1 << 8 * form.inner_bytes, "a difference of two sums has room for its sign"
     assert form.steps**3 << 8 * form.inner_bytes <= 1 << 8 * form.outer_bytes
