@@ -33,6 +33,7 @@ MEETINGS = {
     "one reads what others write": ("load r1, [64]\nshl r0, 6\nstore [r0], r1\n", False),
     "one writes what others have read": ("shl r0, 6\nstore [r0], r0\nload r1, [128]\n", False),
     "lanes of all meet": ("vstored [0], v1\n", False),
+    "masked lanes meet": ("vstored [0]{k2}, v1\n", False),
     "masked lanes do not meet": ("vstored [0]{k1}, v1\n", True),
     "lanes lie apart": ("vscatterd [0], v2, v1\n", True),
     "lanes lie together": ("vscatterd [0]{k2}, v3, v1\n", False),
