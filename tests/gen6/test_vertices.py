@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gen6_bridge.compare import project_on_gen6
+from gen6_bridge.compare import ShadeOffset, project_on_gen6
 from gen6_bridge.drawing import VertexConstants, draw_on_gen6, on_the_screen, shade_vertices
 from gen6_bridge.drawing.shaders import UrbEntries, vertex_shader
 from gen6_bridge.time import EuConfig
@@ -178,3 +178,8 @@ def test_the_configuration_says_how_sums_are_rounded() -> None:
     points, normals, told = SOURCE.normal(size=(300, 3)), SOURCE.normal(size=(300, 3)), constants()
     plain, fused = (shade_vertices(points, normals, None, told, EuConfig(fused=fused)) for fused in (False, True))
     assert np.count_nonzero(plain.clip != fused.clip) > 0 and plain.clip == pytest.approx(fused.clip, abs=1e-5)
+
+
+def test_differences_of_two_bodies_add_up() -> None:
+    """The largest of steps and texels, the sum of colours."""
+    assert ShadeOffset(1, 2, 30, 7).with_other(ShadeOffset(4, 3, 50, 5)) == ShadeOffset(4, 5, 80, 7)

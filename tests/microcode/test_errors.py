@@ -224,6 +224,12 @@ def test_a_value_where_an_integer_is_needed_is_named(value: str, named: str) -> 
         assemble(f"range x[4] at 8\nrepeat i in 0 .. {value}\nend\n")
 
 
+def test_forty_blocks_are_read_on_after_a_fault() -> None:
+    with pytest.raises(InputError) as caught:
+        assemble("if 1\n" * 40 + "LD )\nLD (\n" + "end\n" * 40)
+    assert len(caught.value.faults) == 2
+
+
 def test_a_line_beyond_all_bounds() -> None:
     assert "the line is longer than 4000 characters" in message("LD R, S".ljust(4001))
     assert len(assemble("LD R, S".ljust(4000)).instructions) == 2, "and HALT"
