@@ -105,7 +105,7 @@ def test_four_threads_hide_each_others_waits() -> None:
 
 
 def test_four_threads_set_up_sixteen_triangles_each() -> None:
-    """In one thread every further set-up would take its cycles whole; triangles beside the screen are left then."""
+    """One thread would take the sum of all set-ups; the 63 triangles outside the screen end with theirs."""
     triangles = triangles_of(np.array([[[1.0, 1], [3, 1], [1, 3]], *[[[71, 1], [73, 1], [71, 3]]] * 63]))
     one, four = (
         rasterize(triangles.part(np.arange(count)), 64, 64, primset=np.zeros(count, int)) for count in (16, 64)
