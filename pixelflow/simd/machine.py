@@ -17,7 +17,6 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pixelflow.simd.attendance import Telling
-from pixelflow.simd.commands import MachineCommands
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.program import AssembledProgram
@@ -29,6 +28,7 @@ from pixelflow.simd.units import Constant
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+    from pixelflow.simd.commands import MachineCommands
     from pixelflow.simd.drawing import DrawnFrame, Frame
 
 GROUP = "pixelflow.machines"
@@ -169,6 +169,8 @@ def machine_named(name: str) -> AnyMachine:
 
 def commands_of_machines(*besides: str) -> dict[str, MachineCommands]:
     """Return the additional commands of machines by name, without ``besides``; imports no record."""
+    from pixelflow.simd.commands import MachineCommands
+
     found: dict[str, object] = {name: each.commands for name, each in _REGISTERED.items()}
     for name, place in _announced(COMMANDS_GROUP).items():
         if name not in {*found, *besides}:

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING
 
 from pixelflow.simd.errors import InputError, MissingPackageError
@@ -199,6 +198,8 @@ class RasterImage:
 
     def html(self) -> str:
         """Return the image as a piece of a page; empty without pillow."""
+        from html import escape
+
         try:
             file = b64encode(self.png()).decode()
         except MissingPackageError:
