@@ -42,7 +42,9 @@ class Toolchain:
         self.vectors = Vectors(
             width, ternary=width == 64 and "+avx512f" in has, matrix=width == 64 and {"+avx512f", "+gfni"} <= has
         )
-        self._kept: list[llvm.ExecutionEngine] = []
+        self._linker = llvm.create_lljit_compiler(self._machine())
+        self._loaded: list[llvm.ResourceTracker] = []
+        """What keeps the code of functions in memory."""
 
     @property
     def identity(self) -> str:
@@ -72,17 +74,15 @@ class Toolchain:
 
     def load(self, code: bytes, names: Sequence[str]) -> list[int]:
         """Return the addresses of the functions of an object; raises RuntimeError where one is not in it."""
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine())
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        addresses = [engine.get_function_address(name) for name in names]
-        if not all(addresses):
-            raise RuntimeError("the object code lacks a function")
-        self._kept.append(engine)
-        return addresses
+        library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        for name in names:
+            library.export_symbol(name)
+        loaded = library.link(self._linker, f"object {len(self._loaded)}")
+        self._loaded.append(loaded)
+        return [loaded[name] for name in names]
 
     def _machine(self, level: int = CAREFUL) -> llvm.TargetMachine:
-        # An engine takes its target machine over, so every use gets a new one.
+        # A linker takes its target machine over, and each level has its own.
         target = llvm.Target.from_default_triple()
         return target.create_target_machine(cpu=self.cpu, features=self.features, opt=level, jit=True)
 
