@@ -91,6 +91,8 @@ class GroupRuns:
         """True if the log says that a memory is too large."""
         self.meetings = 0
         """Runs that were given up because groups touch the same words: whatever comes of them is made a second time."""
+        self.straddles = False
+        """True if elements were seen across the boundary of two words, which only a group alone may have."""
         self._frames: dict[frozenset[int], GroupFrame] = {}
         self._kept = kept or (lambda what, of, make: make())
         self._functions: dict[tuple[frozenset[int], int, bool, int], Native] = {}
@@ -126,6 +128,9 @@ class GroupRuns:
             _tell("run" if self._is_native else "made", error)
             return GroupRun(False)
         outcome = run.outcome()
+        if outcome.meets and run.groups == 1:
+            self.straddles = True
+            return self.run(lanes, limit, noting, noted, threads)
         self.meetings += outcome.meets
         if outcome.meets and self.meetings == 1:
             _tell("run", f"{self.program.name}: groups touch the same words of memory, and one of them writes")
@@ -210,7 +215,8 @@ class _Run:
             for name, value in (*self.values.words.items(), *self.values.flags.items())
             if name not in shape.masks and (value != value[:, :1]).any()
         )
-        shared = self.memory.sets == 1 and self.groups > 1
+        # A group alone meets nobody, but takes the code that several take: compiling other code would take longer.
+        shared = self.memory.sets == 1 and not (self.groups == 1 and runs.straddles)
         self.tracked = shared and self.program.writes_memory
         self.varying = varying
         self.frame, self.function = runs.code(varying, noting, self.tracked)
