@@ -1,6 +1,6 @@
 """From LLVM IR to addresses of native code, for the processor of this host or a lesser one.
 
-Each batch of functions becomes one object with a separate engine, which must live as long as its code is called.
+Each batch of functions becomes one object, which stays in memory as long as the process.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Toolchain:
         )
         self._linker = llvm.create_lljit_compiler(self._machine())
         self._loaded: list[llvm.ResourceTracker] = []
-        """What keeps the code of functions in memory."""
+        """Keeps the code of functions in memory."""
 
     @property
     def identity(self) -> str:
