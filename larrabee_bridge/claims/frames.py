@@ -60,7 +60,7 @@ def rasterizer_masks(bench: SceneBench, printed: Printed) -> Measured:
         for tile in _TILES:
             found = rasterize(triangles, frame.width, frame.height, tile=tile).quads()
             # By triangle and place, since tiles number the same blocks otherwise.
-            differing += len(_placed(found, frame.width) ^ _placed(exact, frame.width))
+            differing += len(_placed(found) ^ _placed(exact))
             quads += len(exact)
             pixels += int(np.bitwise_count(exact.masks).sum())
     text = f"{quads:,} blocks of 4x4 with {pixels:,} pixels, {len(COMPARED)} meshes,"
@@ -68,9 +68,9 @@ def rasterizer_masks(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, {"quads": quads, "pixels": pixels, "differing": differing})
 
 
-def _placed(quads: Quads, width: int) -> set[tuple[int, int, int]]:
-    place = quads.y * width + quads.x
-    return set(zip(quads.triangle.tolist(), place.tolist(), quads.masks[:, 0].tolist(), strict=True))
+def _placed(quads: Quads) -> set[tuple[int, ...]]:
+    columns = quads.triangle, quads.x, quads.y, quads.masks[:, 0]
+    return set(zip(*(each.tolist() for each in columns), strict=True))
 
 
 def rasterizer_mix(bench: SceneBench, printed: Printed) -> Measured:

@@ -19,7 +19,6 @@ from pixelflow.simd.report import number
 _FIRST = 4096
 _EACH = 16
 """Particles of a thread."""
-_PARTICLES = 12_288
 _PLANES = 12
 """Of memory: places, densities, neighbours, velocities, reciprocals of densities, forces."""
 
@@ -117,10 +116,12 @@ def _brute_forces(
     return density, np.stack([np.bincount(one, each, len(exact)) for each in both.T], axis=1)
 
 
-def particles_study(config: CoreConfig | None, progress: Callable[[str], None] | None) -> KernelResult:
-    """Find the densities of 12,288 particles of a dam of water, and the forces on them."""
+def particles_study(
+    config: CoreConfig | None, progress: Callable[[str], None] | None, count: int = 12_288
+) -> KernelResult:
+    """Find the densities of particles of a dam of water, and the forces on them."""
     rng, law = np.random.default_rng(12), FluidLaw()
-    points = (rng.uniform(0, 1, (_PARTICLES, 3)) * (8, 6, 8)).astype(np.float32)
+    points = (rng.uniform(0, 1, (count, 3)) * (8, 6, 8)).astype(np.float32)
     speeds = rng.normal(size=points.shape).astype(np.float32)
     fluid = Fluid(points, speeds)
     phases = fluid.forces(law, config)
@@ -131,13 +132,13 @@ def particles_study(config: CoreConfig | None, progress: Callable[[str], None] |
     )
     shares = [each.cycles / sum(other.cycles for other in phases) for each in phases]
     return KernelResult(
-        work=f"{number(_PARTICLES)} particles, {near.mean():.0f} neighbours each; the host sorts them by cells, which "
+        work=f"{number(count)} particles, {near.mean():.0f} neighbours each; the host sorts them by cells, which "
         "is not counted; densities, then forces of pressure and viscosity",
         reference="every particle with every other one in float64",
         error=float(max(errors)),
         error_of="of the largest density or force",
         unit="particle",
-        units=_PARTICLES,
+        units=count,
         phases=phases,
         limit="cells are cubes and neighbours a ball: at most 4.19 of 27 looked at are near; runs end within sixteen; "
         f"loads cross two lines; {shares[2]:.0%} of the cycles are forces, with a root for all sixteen where one "

@@ -522,13 +522,12 @@ def _packed(rows: np.ndarray) -> list[np.ndarray]:
     found: list[np.ndarray] = []
     room = 0
     for column in rows.T:
-        least = int(column.min(initial=0))
-        bits = (int(column.max(initial=0)) - least).bit_length()
+        bits = (int(column.max(initial=0)) - int(column.min(initial=0))).bit_length()
         if not found or bits > room:
-            found.append(column - least)
+            found.append(column)
             room = 63 - bits
         else:
-            found[-1] = (found[-1] << bits) + (column - least)
+            found[-1] = (found[-1] << bits) + column
             room -= bits
     return found
 

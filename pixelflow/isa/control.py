@@ -111,7 +111,7 @@ def mark(stream: Sequencing, name: int) -> None:
     "ADDP",
     0x09,
     OperandSpec("parameter", PARAMETER),
-    OperandSpec("delta", Delta(-8192, 8191)),
+    OperandSpec("delta", Delta(14)),
 )
 def addp(stream: Sequencing, parameter: int, delta: int) -> None:
     """Add a constant to a parameter of the running frame, so that a loop can step through memory."""

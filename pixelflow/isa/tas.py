@@ -114,7 +114,7 @@ def set_counter(tasic: Tasics, value: int) -> None:
     tasic.generator.counter = value
 
 
-@_register("TAS_AddCounter", 0x82, OperandSpec("delta", Delta(-8192, 8191)))
+@_register("TAS_AddCounter", 0x82, OperandSpec("delta", Delta(14)))
 def add_counter(tasic: Tasics, delta: int) -> None:
     """Add to the counter of the address generator, modulo 2^16."""
     tasic.generator.advance(delta)

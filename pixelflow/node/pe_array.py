@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
-from pixelflow.isa import PANEL_PES, Instruction, Program, Unit
+from pixelflow.isa import PANEL_PES, PARAMETERS, Instruction, Program, Unit
 from pixelflow.isa.declarations import CARRIES, MASKS, WORDS
 from pixelflow.isa.emc import unlatch
 from pixelflow.node.kernels import MACRO, make_engine
@@ -42,9 +42,7 @@ def influences(instruction: Instruction) -> dict[str, Names]:
 
     Parameters of operands do not matter; all are taken as 0.
     """
-    if instruction.bases:
-        instruction = instruction.resolve([0] * (max(instruction.bases) + 1))
-    return influences_of(instruction.apply)
+    return influences_of(instruction.resolve([0] * PARAMETERS).apply)
 
 
 def influences_of(meaning: Meaning) -> dict[str, Names]:

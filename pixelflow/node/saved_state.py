@@ -91,8 +91,6 @@ def _hints(kind: type) -> Mapping[str, object]:
 def _is(value: object, hint: object) -> bool:
     """Return whether a value is of a declared type; a bool is not a number."""
     origin, inside = get_origin(hint), get_args(hint)
-    if hint is None or hint is type(None):
-        return value is None
     if origin in (Union, UnionType):
         return any(_is(value, each) for each in inside)
     if origin is np.ndarray:

@@ -272,7 +272,7 @@ class Material:
     """Number of the texture, if any."""
     divided: bool
     """True if colours and coordinates are numerators."""
-    bits: int = 0
+    bits: int
     """Left shift of coordinate numerators before division: K of the reference."""
     alpha: int | None = None
     """Opacity of a sorted draw; None if opaque."""

@@ -154,7 +154,7 @@ def _magnitude(size: int) -> int:
 
 def _moves(size: int, count: int) -> int:
     """Return the cycles to move the upper bytes of a number up by ``count`` bytes."""
-    lowest = max(0, size - 1 - _KEPT - (count - 1))
+    lowest = max(0, size - _KEPT - count)
     moved = size - max(lowest, count)
     return 2 * moved + (size - lowest - moved)
 

@@ -81,10 +81,9 @@ def test_the_log_of_wires_counts_what_lies_between_two() -> None:
 
 
 def test_the_programs_of_the_study_are_as_long_as_they_say_and_leave_room() -> None:
-    for program in (*FITTING, *WIDE):
-        code = assemble_shader(reading(program.reads, program.instructions)).instructions
-        assert len(code) == program.instructions
-        assert sum(each.mnemonic == "TEX" for each in code) == program.reads
+    for reads, count in ((0, 4), (1, 4), *((each.reads, each.instructions) for each in (*FITTING, *WIDE))):
+        code = assemble_shader(reading(reads, count)).instructions
+        assert (len(code), sum(each.mnemonic == "TEX" for each in code)) == (count, reads)
     assert [str(each) for each in LIKE_THE_PAPER] == ["4 reads of 11", "6 reads of 17"]
     assert [each.bound(2) / each.bound(3) for each in LIKE_THE_PAPER] == [
         pytest.approx(12 / 11),

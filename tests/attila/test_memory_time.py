@@ -78,9 +78,12 @@ READ, WRITE = False, True
 
 
 def test_a_read_takes_its_latencies() -> None:
-    """Sent in 100, there in 101, data in 111 to 114, the bus reserved in 115, sent back in 116, there in 117."""
+    """Sent in 100, there in 101, data in 111 to 114, the bus reserved in 115, sent back in 116, there in 117.
+
+    In all cycles but that of the request and those of the data the memory idles.
+    """
     cycles, counts = answers((READ, 0))
-    assert cycles == [117]
+    assert cycles == [117] and counts["IdleCycles"] == 118 - 1 - 4
     assert counts["DataCycles00"] == 4 and counts["ReadBytesMemoryBus00"] == counts["ColorWriteReadBytes"] == 64
 
 

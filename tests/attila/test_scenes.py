@@ -87,6 +87,7 @@ FAULTS = [
     (at("clear", "depth", value=10**400), f"clear.depth is 1{'0' * 39}... (401", "a number 0 to 1"),
     (at("clear", "depth", value=float("nan")), "clear.depth is nan", "a number 0 to 1"),
     (at("textures", "t", "seed", value=10**400), f"textures.t.seed is 1{'0' * 39}... (401", "an integer 0 to"),
+    (at("textures", "t", "size", 0, value=4097), "textures.t.size[0] is 4097", "an integer 1 to 4096"),
     (at("textures", "t", "size", 0, value=12), "textures.t.size has a side of 12", "powers of two"),
     (at("textures", "t", "levels", value=2), "textures.t.levels is 2", "wants all 4 levels"),
     (at("textures", "t", "mag", value="linear_mipmap_linear"), "textures.t.mag", "allowed: nearest, linear"),

@@ -60,6 +60,7 @@ def test_levels_begin_at_pages() -> None:
     image = TextureImage(what, 0x20000)
     assert [image.level_address(level) - 0x20000 for level in range(7)] == [0, *(16384 + 4096 * at for at in range(6))]
     assert texture_bytes(what) == 16384 + 6 * 4096 and texture_bytes(texture(128, 64)) == 32768
+    assert texture_bytes(texture(33, 8)) == 16384, "8x8 blocks, as of 64x64: in Morton order"
 
 
 def test_the_nearest_texel_is_the_one_that_holds_the_place() -> None:

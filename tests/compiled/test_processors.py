@@ -35,8 +35,14 @@ def test_lesser_processors(make, folder, monkeypatch, cpu: str, width: int) -> N
     assert engine.digest() == expected(96, 72, 30, 1, full=False)
 
 
-@pytest.mark.parametrize("triple", ["aarch64-linux-gnu"])
-def test_other_families_compile(triple: str) -> None:
+@pytest.mark.parametrize(
+    ("triple", "cpu", "vectors"),
+    [
+        ("aarch64-linux-gnu", "", Vectors(16)),
+        ("x86_64-linux-gnu", "icelake-server", Vectors(64, ternary=True, matrix=True)),
+    ],
+)
+def test_other_processors_compile(triple: str, cpu: str, vectors: Vectors) -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     try:
@@ -50,6 +56,6 @@ def test_other_families_compile(triple: str) -> None:
     fixed = [text(f"fixed{number}", 16) for number, text in FIXED.items()]
     # What a thread does while it waits is the one thing that is written down for one family.
     shared = "\n".join(line for line in TEXT.splitlines() if "pause" not in line)
-    functions = [function("f", block, Vectors(16)), function("g", block, Vectors(16), 4), *fixed, shared]
+    functions = [function("f", block, vectors), function("g", block, vectors, 4), *fixed, shared]
     module = llvm.parse_assembly("\n".join([DECLARATIONS, *functions]))
-    assert len(target.create_target_machine(opt=1).emit_object(module)) > 1000
+    assert len(target.create_target_machine(cpu=cpu, opt=1).emit_object(module)) > 1000

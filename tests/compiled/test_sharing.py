@@ -13,6 +13,7 @@ from pixelflow.node.kernels.macro_engine import MacroEngine
 from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.engine import Engine
 from pixelflow.simd.lanes.native import threads as sharing
+from pixelflow.simd.lanes.native.compiled_engine import Native
 from tests.compiled.test_fused import expected, shape, start
 from tests.differential.random_programs import program
 
@@ -50,6 +51,18 @@ def test_every_tile_is_done_once_in_every_run(make) -> None:
         engine.run(actions)
         if times % 3 == 0:  # also without a look at the state in between
             assert (engine.get_rows(0, 1) == 232 * times % 256).all()
+
+
+def test_one_thread_continues_where_no_team_can_be_made(make, monkeypatch, caplog) -> None:
+    def refuse(self) -> sharing.Team:
+        raise RuntimeError("no such instruction")
+
+    monkeypatch.setattr(Native, "team", property(refuse))
+    engine, actions = counter(make)
+    for _ in range(3):
+        engine.run(actions)
+    assert engine.threads == len(caplog.messages) == 1
+    assert (engine.get_rows(0, 1) == 232 * 3 % 256).all()
 
 
 def test_runs_of_several_engines_overlap(make) -> None:

@@ -20,6 +20,7 @@ from pixelflow.cli.screen import output_file
 from pixelflow.config import load_config
 from pixelflow.isa import Program
 from pixelflow.node import Checkpoint
+from pixelflow.node.saved_state import write_archive
 from pixelflow.simd import files
 from pixelflow.simd.errors import InputError, format_error
 from pixelflow.simd.files import ARRAYS, CONFIGURATION, FileKind, locked, read_bytes
@@ -96,6 +97,12 @@ def bomb() -> bytes:
             np.save(member, np.zeros(ARRAYS.limit // 2, np.uint8))
             held.writestr(f"{('memory', 'header')[at]}.npy", member.getvalue())
     return buffer.getvalue()
+
+
+def test_an_archive_that_would_hold_too_much_is_not_written() -> None:
+    """Each array has a header of its own, so that two leave no room for the last 1,500 bytes."""
+    with pytest.raises(InputError, match="256 MiB"):
+        write_archive("a state", {}, np.zeros(ARRAYS.limit - 1500, np.uint8))
 
 
 def test_an_archive_is_not_unpacked_beyond_the_limit(tmp_path: Path, refused) -> None:

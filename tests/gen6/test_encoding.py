@@ -119,6 +119,8 @@ NINES = "9" * 5000
         ("(+f0.0.x) mov (8) g1<1>F g2<8,8,1>F", "belong to 16-byte mode", "add align16"),
         ("mov (8) g1<1>F g2<8,8,1>F {switch atomic}", "exclude each other", None),
         ("send (8) 1 g1<1>UW null read(256, 0, 0, 0) mlen 1 rlen 1", "256 does not fit", "0 to 255"),
+        ("send (8) 1 g1<1>UW null vme(255, 7, 4, 3) mlen 1 rlen 1", "4 does not fit", "0 to 3"),
+        ("send (8) 1 g1<1>UW null vme(255, 7, 3, 4) mlen 1 rlen 1", "4 does not fit", "0 to 3"),
         ("send (8) 1 g1<1>UW null null mlen 16 rlen 1", "16 does not fit the length", "0 to 15"),
         ("send (8) g1<1>UW m1 2 a0.0<0,1,0>UD", "a descriptor in a register", "write it as a number"),
         (".default_execution_size 8 8", "8 is one word too many for .default_execution_size", None),

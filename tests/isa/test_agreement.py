@@ -96,6 +96,12 @@ def copy_late(pe, address, other):
     pe.store(address.offset, pe.load(other.offset))
 
 
+def shift_held(pe, address):
+    moved, carry = pe.shift_left(pe.load(address.offset), pe.flag("C"))
+    pe.store(address.offset, moved)
+    pe.set_flag("C", carry)
+
+
 def unknown(pe, dst):
     pe.write(dst.name, pe.read("T"))
 
@@ -267,6 +273,12 @@ def test_right_declarations_are_taken() -> None:
         declared(double, ADDRESS, steps=lambda address, times=times: (READ,) * times)
     with pytest.raises(InternalError, match="declares 3 bytes read"):
         declared(double, ADDRESS, steps=lambda address: (READ,) * 3)
+
+
+def test_bits_of_the_first_cycle_that_the_second_uses_are_hidden() -> None:
+    """Those of the shifted byte; the carry comes from it and goes to a flag."""
+    toy = declared(shift_held, ADDRESS, steps=lambda address: (READ, WRITE))
+    assert [(each.reads, each.writes, each.hidden) for each in toy.hardware.values()] == [((0,), (1,), 8)]
 
 
 def test_every_shipped_instruction_of_the_pes_was_compared() -> None:

@@ -104,6 +104,7 @@ def test_hand_encoded_words() -> None:
         ("EMC_TreeLTZero_Li", (1, 1, 0, 0, 0), "operand p: 1 is not an integer 0..0"),
         ("EMC_TreeIntoMem_Li", (Mem(0), 9, 0, 0, 0), "operand bytes: 9 is not an integer 1..8"),
         ("EMC_TreeIntoMem_Li", (Mem(0), 1, 1 << 63, 0, 0), "is not a signed 64-bit integer"),
+        ("ADDP", (0, -8193), "operand delta: -8193 is not an integer -8192..8191"),
         ("LOOP", (True,), "operand count: True is not an integer 0..65535"),
     ],
 )

@@ -152,6 +152,7 @@ def test_threads_on_a_core_finish_earlier_than_one_after_another(capsys) -> None
         (["run", "blocks.mc", "--show", "v32"], 2, "there is no register v32"),
         (["run", "blocks.mc", "--range", "partiel"], 2, "is not a range of the program"),
         (["run", "blocks.mc", "--range", "65532:8"], 2, "inside the memory"),
+        (["run", "blocks.mc", "--range", "0:4100"], 2, "4096 bytes at most"),
         (["run", "blocks.mc", "-D", "caches=true"], 3, "caches belong to cores that threads share"),
         (["isa", "vaddp"], 3, "unknown instruction vaddp"),
     ],

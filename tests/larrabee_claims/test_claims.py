@@ -4,10 +4,11 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from larrabee_bridge.claims.bench import SceneBench, equilateral, even_mesh
+from larrabee_bridge.claims.bench import CAMERAS, LARGE, SceneBench, equilateral, even_mesh
 from larrabee_bridge.claims.paper import PAPER
 from pixelflow.evidence import CheckedClaim, Claim, ClaimClass, ClaimVerdict, Measured, Verified
 from pixelflow.evidence.rows import measured_text
@@ -27,6 +28,18 @@ PLACES = {
     *("6.4, Fig. 19", "Fig. 19", "Fig. 20"),
 }
 """Where the paper has figures."""
+
+
+def test_shares_of_lanes_are_those_of_the_way_and_of_equilateral_triangles() -> None:
+    """Four 2x2 of any place fill a vector no worse than a 4x4 block; large triangles fill nearly all of either."""
+    bench = SceneBench()
+    for at in CAMERAS:
+        bench.once(f"{LARGE}, camera {at}", lambda at=at: SimpleNamespace(utilisation=at / 100))
+    found = PAPER.find(by_name("lane-utilisation"), bench).measured.figures
+    assert [found[f"camera_{at}"] for at in CAMERAS] == [at / 100 for at in CAMERAS]
+    areas = [int(name.removeprefix("blocks_")) for name in found if name.startswith("blocks_")]
+    assert all(found[f"blocks_{area}"] <= found[f"free_{area}"] <= 1 for area in areas)
+    assert found[f"blocks_{max(areas)}"] > 0.9
 
 
 def by_name(name: str) -> Claim:

@@ -164,15 +164,19 @@ def test_results_of_the_texture_unit_are_those_by_hand(key: str) -> None:
     assert measured(**{key: other}) == then != usual
 
 
-def test_lines_of_a_tile_stay_between_requests() -> None:
-    """Lines 0 and 64 share a set of two ways; the second request finds both."""
+@pytest.mark.parametrize(
+    ("first", "then", "missed"), [([0, 64], [0, 64], [0, 0]), ([0, 64, 128], [128, 64, 0], [0, 0, 1])]
+)
+def test_lines_of_a_tile_stay_between_requests(first: list[int], then: list[int], missed: list[int]) -> None:
+    """Lines 0, 64 and 128 share a set of two ways, where the last two are found again."""
     texture = Texture(np.zeros((128, 128, 4), np.uint8))
     unit = TileTextureUnit(1, TextureConfig(cache_bytes=8192, ways=2))
-    zeros, inside = np.zeros(2, np.int64), np.ones((2, 16), bool)
-    row, column = np.divmod(np.array([0, 64]), 32)
-    u, v = ((4 * start[:, None] << 16) + (2 << 16) + np.zeros(16, np.int64) for start in (column, row))
-    found = [unit.answer(texture, zeros, zeros, inside, u, v)[1][1].tolist() for _ in range(2)]
-    assert found == [[1, 1], [0, 0]]
+    zeros, inside, found = np.zeros(len(first), np.int64), np.ones((len(first), 16), bool), []
+    for lines in (first, then):
+        row, column = np.divmod(np.array(lines), 32)
+        u, v = ((4 * start[:, None] << 16) + (2 << 16) + np.zeros(16, np.int64) for start in (column, row))
+        found.append(unit.answer(texture, zeros, zeros, inside, u, v)[1][1].tolist())
+    assert found == [[1] * len(first), missed]
 
 
 @pytest.mark.parametrize(("first", "cycles"), [("vloadps v1, [4]", 4), ("vgatherd v1, v9, [0]", 18)])

@@ -5,7 +5,7 @@ import pytest
 
 from larrabee_bridge.kernels.cloth import Cloth, ClothLaw, fallen, flat
 from larrabee_bridge.kernels.overlaps import overlaps
-from larrabee_bridge.kernels.particles import Fluid, FluidLaw
+from larrabee_bridge.kernels.particles import Fluid, FluidLaw, particles_study
 from larrabee_bridge.vpu.isa import VectorFamily
 from tests.larrabee_kernels.rounding import Bounded, fused, given, products_summed
 
@@ -162,6 +162,10 @@ def test_two_particles_push_each_other_apart_by_hand() -> None:
     np.testing.assert_allclose(found, [[-0.5, 0, 0], [0.5, 0, 0], [0, 0, 0]], atol=0.5 * 20 * 2.0**-24)
     pulled = forces([[1, 1, 1], [1.5, 1, 1]], [[0, 0, 0], [0, 1, 0]], FluidLaw(0, 0, 1))
     np.testing.assert_allclose(pulled[:, 1], np.array([1, -1]) / 2 / (1 + 0.75**3), rtol=10 * 2.0**-24)
+
+
+def test_the_reference_of_a_dam_is_what_its_particles_come_near() -> None:
+    assert particles_study(None, None, 300).error < 1e-5
 
 
 def test_a_point_alone_has_density_one() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pixelflow.cli.main import main
 from pixelflow.config import THESIS, TINY, NodeConfig
 from pixelflow.node import EnergyConfig, EnergyMeter, Node, RunEnergy
 from pixelflow.node.energy import energy_text
+from pixelflow.simd.configuration import check_values
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 
@@ -55,6 +57,12 @@ def test_counts_by_hand(text: str, function: bool) -> None:
     prices = EnergyConfig()
     assert found.total == sum(count * getattr(prices, name) for name, count in wanted.items())
     assert sum(found.families.values()) == found.total - wanted["word"] * prices.word
+
+
+def test_what_is_executed_may_be_free() -> None:
+    free = EnergyConfig(**dict.fromkeys((each.name for each in fields(EnergyConfig)), 0))
+    check_values(free)
+    assert replace(energy("LD R, [0]"), prices=free).total == 0
 
 
 def test_transfers_by_hand() -> None:

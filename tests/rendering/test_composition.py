@@ -14,6 +14,7 @@ from pixelflow.simd.drawing import Blend, Draw, Frame, State, Texture, draw_fram
 from pixelflow.simd.errors import InputError
 from tessellation.picture import SceneSource
 from tessellation.rendering import RecordWork, Roles, SampleWork, ShadingWork, draw_on_nodes, merge, run_network, shares
+from tessellation.rendering.account import uncounted_pixels
 from tessellation.rendering.composition import depths_of
 from tessellation.rendering.machine import ended_of
 from tessellation.rendering.network import Cargo, check_room, transfers_of
@@ -116,6 +117,12 @@ def test_a_shader_takes_the_samples_and_sends_pixels() -> None:
     two = CompositionConfig(emc_bytes_per_cycle=2, node_cycles=5, regions_held=2)
     found = run_network(works([100, 100], copying=10), work, record_bytes=4, samples=2, network=two)
     assert found.cycles == 110 + 2 * 512 + 5 - 1 + 9 + 30 + 40 + 5 + 383
+
+
+@pytest.mark.parametrize("composed", [False, True])
+def test_what_is_done_with_all_pixels_is_named_as_not_counted(composed: bool) -> None:
+    text = uncounted_pixels(640, 480, composed=composed)
+    assert "PF302" in text and "307,200" in text
 
 
 def test_records_that_fill_image_composition_memory_leave_their_place_to_pixels() -> None:

@@ -201,6 +201,7 @@ def test_what_is_rejected_sends_nothing() -> None:
     assert (whole.accepted, whole.cells) == (72, 72)
     assert part.accepted < 40
     stage = "words to the GPs"
+    assert {name for run in part.runs if run.beside for name in run.beside.by_stage} == {stage}
     assert part.cycles_by_stage[stage] < whole.cycles_by_stage[stage] - 2000
     assert draw_words(part).picture.equals(draw(part.triangles, 96, 64))
 

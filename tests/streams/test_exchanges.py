@@ -215,13 +215,14 @@ def test_moved_bytes_that_no_wire_carried_are_an_internal_error(monkeypatch: pyt
         Node(SMALL).run(microcode.assemble(text))
 
 
-def test_an_imbalance_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("timing", [True, False])
+def test_an_imbalance_is_an_internal_error(monkeypatch: pytest.MonkeyPatch, timing: bool) -> None:
     from pixelflow.node.run.semaphores import Semaphores
 
     program = microcode.assemble("SIGNAL 0\nSIGNAL 0\nstream tigc\nWAIT 0\nTAS_SetStep 1\n")
     monkeypatch.setattr(Semaphores, "take", lambda self, semaphore: True)
     with pytest.raises(InternalError, match="the ledger of the run does not balance: semaphore 0"):
-        Node(SMALL).run(program)
+        Node(SMALL).run(program, timing=timing)
 
 
 def test_cycles_that_are_neither_busy_nor_waited_are_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,15 @@ def _text(value: int | str) -> str:
     return f"{value:,}" if isinstance(value, int) else value
 
 
+def test_as_many_bytes_of_projected_points_go_to_a_gp_as_of_points() -> None:
+    """24 of each; the stage takes as long."""
+    report = labour_report(THESIS, 2, 1, View(width=64, height=48), nothing)
+    found = {row["stage"]: (row["points"], row["projected"]) for row in as_json(report)["stages"]}
+    assert found["bytes to the GPs"] == (1024 * 24, 1024 * 24)
+    cycles = found["to the GPs"]
+    assert cycles[0] == cycles[1] > 1024 * 24 // 2
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

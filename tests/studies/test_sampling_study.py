@@ -9,8 +9,9 @@ import pytest
 
 from pixelflow.cli.study import FLIGHT, sampling
 from pixelflow.config import THESIS
-from pixelflow.simd.errors import UsageError
+from pixelflow.simd.errors import InputError, UsageError
 from pixelflow.simd.report import json_text
+from tessellation.sampling import unseen_facts
 from tessellation.scenes import SceneSource, prepare_scene
 from tests.documents.marks import table_after
 
@@ -63,6 +64,13 @@ def test_what_the_rows_leave_out_is_below_them(tmp_path: Path) -> None:
         prepared.sampled.manager.mark_all(here.choice("any").samples)
         prepared.sampled.manager.tessellate()
     assert found["sampling"][0]["cycles"] == prepared.sampled.manager.cycles
+
+
+def test_frames_in_which_nothing_is_seen_are_named_unless_these_are_all() -> None:
+    ((_, text),) = unseen_facts((2, 3, 7), 9)
+    assert "3 of 9 frames" in text and text.endswith(" 2-3,7")
+    with pytest.raises(InputError, match="frame of 0-2"):
+        unseen_facts((0, 1, 2), 3)
 
 
 def test_a_scene_without_such_patches_and_a_frame_that_is_not_there_are_refused(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tessellation.microprogram.fixed_sums import MOVED
 from tessellation.microprogram.method import library_named
 from tessellation.plan.fixed import FixedFormat, fixed_map, only_residues, refusal
 from tessellation.plan.schedule import Stage
+from tessellation.reproduction.own_schedules import fixed_prediction
 from tessellation.studies import INPUTS, pass_of
 from tests.tessellation.test_texture_path import bicubic_pass, same_bits
 
@@ -57,6 +58,7 @@ def test_a_bicubic_pass_of_512_patches_is_within_the_limits():
     print(f"sums in fixed point: {counted} cycles for 512 bicubic patches, {ours.cycles_by_stage}")
     assert len(ours.plans) == 1 and ours.plans[0].fixed and not ours.refused
     assert counted == pass_of(FIXED, "tuned-finite").on(ours.config).cycles <= 24_000
+    assert counted == fixed_prediction(ours.config).value, "by a formula of its own"
     assert ours.within_limits and not ours.lost_normals
     theirs = bicubic_pass("shared-columns", None)
     assert [each.undetermined.sum() for each in ours.patches] == [each.undetermined.sum() for each in theirs.patches]

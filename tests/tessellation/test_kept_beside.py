@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from pixelflow.simd.lanes import available
 from tessellation import Method, Patch, PatchManager, load, tessellate
 from tessellation.host.session import KeptResults
 from tessellation.microprogram.method import CACHING_WAYS, SCHEDULES
+from tessellation.microprogram.ports import KeptPass
 from tessellation.plan.schedule import Stage
 from tessellation.studies import INPUTS, pass_of
 
@@ -30,6 +33,11 @@ def manager(method: Method, counts: int = 24, sides: tuple[int, int] = (4, 4)) -
 
 def bits(handles) -> list[bytes]:
     return [handle.result.points.tobytes() + handle.result.normals.tobytes() for handle in handles]
+
+
+def test_kept_results_take_the_last_forty_bytes_below_the_port() -> None:
+    """32 of data and 8 of working space."""
+    assert [KeptPass.fits(SimpleNamespace(used=280 + more)) for more in range(2)] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from pixelflow.simd.errors import InputError
 from tessellation import Patch, build_mesh
+from tessellation.picture.lighting import CLAY
 from tessellation.picture.preview import View, picture, png
 from tests.tessellation.models import ideal_samples
 
@@ -23,6 +24,7 @@ def test_the_teapot_fills_its_frame(teapot):
     assert 0.7 < np.ptp(columns) / 160 < 0.95 and columns[0] > 5 and columns[-1] < 154
     assert abs((columns[0] + columns[-1]) / 2 - 80) < 4 and rows[0] > 5 and rows[-1] < 114
     assert 0.25 < clay.mean() < 0.6
+    assert image[clay, 0].max() > 255 * (CLAY[0] * (0.13 + 0.75)) ** (1 / 2.2), "all of the key light arrives somewhere"
 
 
 def test_both_sides_are_shaded_alike(teapot):

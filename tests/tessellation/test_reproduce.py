@@ -227,6 +227,11 @@ def test_passes_by_schedule_and_library(everything):
 # --- single figures --------------------------------------------------------------------------------------------------
 
 
+def test_the_mappings_of_linear_addresses_are_those_of_figures_11_and_12(bench):
+    found = {name: [one.measured for one in PAPER.rows(name, bench)] for name in ("figure 11", "figure 12")}
+    assert found == {"figure 11": [0, 1, 2], "figure 12": [6]}, "three SDRAMs, and the bit of the bank"
+
+
 def test_the_libraries_are_shown_with_their_claims(bench):
     rows = {(one.item, one.unit): one for name in ("table 1", "libraries") for one in PAPER.rows(name, bench)}
     for name, published, *_ in TABLES[0].rows:

@@ -102,6 +102,11 @@ def test_nothing_compared_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not unseen.held and unseen.found == 14 * 8 * 352 + 3
 
 
+def test_a_finite_library_is_asked_for_finite_numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "LIBRARIES", {"tuned-finite": LIBRARIES["tuned-finite"]})
+    assert [check.held for check in results.single_operations(ThesisBench())] == [True] * 5
+
+
 def test_an_engine_is_compared_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reference with itself is no result, nor is the fastest engine where it was compared already."""
     said: list[str] = []

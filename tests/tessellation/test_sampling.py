@@ -241,6 +241,7 @@ def test_nobody_sees_anything() -> None:
     away = Standpoint(AHEAD.origin, 1.0, Camera(np.array([500.0, 0.0, 10.0]), np.eye(3), 100.0, 64, 48), -1.0, 0.0)
     choice = manager.mark_by_view(away, Sampling(1.0))
     assert choice.kept == () and choice.total == 0 and choice.bound == 0
+    assert choice.texts[-1].startswith("0 samples; ")
     assert manager.tessellate() == () and manager.last.cycles == 0 and manager.last.worst_point_error == 0
 
 

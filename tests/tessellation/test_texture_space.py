@@ -62,6 +62,15 @@ def test_the_largest_free_square_of_few_units(texels: list[tuple[int, int]], sid
     assert space.largest_square(0) == side
 
 
+def test_each_part_of_a_map_shows_its_largest_owner() -> None:
+    """Parts of 512 x 512 texels; of one 100 x 512 are results, of three more a few are textures."""
+    space = TextureSpace(SdramConfig(), 1)
+    space.give(Owner.PATCHES, Rectangle(0, 0, 512, 1024))
+    space.give(Owner.RESULTS, Rectangle(512, 512, 100, 512))
+    space.give(Owner.TEXTURES, Rectangle(1024, 1024, 600, 600))
+    assert space.drawn(0, 4, 4) == ["pp..", ".r..", "..tt", "..tt"]
+
+
 def test_the_texels_of_a_picture_lie_where_bits_by_hand_say() -> None:
     node = Node(SMALL)
     picture = np.random.default_rng(4).integers(0, 256, (37, 51, 4), np.uint8)

@@ -149,6 +149,14 @@ def test_refresh_takes_time() -> None:
     assert 0 < times[True] - times[False] < 0.02 * times[False]
 
 
+@pytest.mark.parametrize(("words", "commands"), [((0,), 3), ((0, 0), 4), ((0, 512), 6)])
+def test_the_last_row_of_each_sdram_is_closed(words: tuple[int, ...], commands: int) -> None:
+    """ACT, RD, PRE; a second RD where the row is the same, all three again where it is another."""
+    use = SdramUse("tasic[0]", SdramConfig(check_commands=True, equal_slots=False))
+    use.round(0, tuple((word,) for word in words), 4, write=False, pattern=Pattern.RANDOM, overhead=0)
+    assert use.verify() == 8 * commands
+
+
 def test_a_violation_is_an_internal_error() -> None:
     """The scheduler is asked for too little; the checker, which shares no code with it, must see that."""
     config = SdramConfig(check_commands=True)

@@ -528,8 +528,7 @@ class Stream(ControlFlow):
         return f"{self._why_waiting()} since cycle {self.cycle}"
 
     def _why_waiting(self) -> str:
-        count = 0 if self.waiting is None else self.semaphores.count(self.waiting)
-        return f"{self.name.upper()}  {self._here()}   waits sem {self.waiting} (count {count})"
+        return f"{self.name.upper()}  {self._here()}   waits sem {self.waiting} (count 0)"
 
     @property
     def unwaited(self) -> int:

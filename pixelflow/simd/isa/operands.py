@@ -188,14 +188,14 @@ class Count(Number):
 
 
 class Delta(Number):
-    """An integer with a sign, ``-n`` to ``n - 1`` for a power of two."""
+    """An integer of so many bits, one of them the sign."""
 
     value = "delta"
 
-    def __init__(self, low: int, high: int) -> None:
-        self.low, self.high = low, high
-        self.parts = (("value", 1 + high.bit_length(), True),)
-        self.allowed = f"an integer {low}..{high}"
+    def __init__(self, bits: int) -> None:
+        self.low, self.high = -(1 << bits - 1), (1 << bits - 1) - 1
+        self.parts = (("value", bits, True),)
+        self.allowed = f"an integer {self.low}..{self.high}"
 
     def holds(self, number: int) -> bool:
         """Return whether an integer is allowed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -684,15 +685,12 @@ class Interpreter:
         buffers: dict[Value, Row] = {}
         free: list[int] = []
         owner: dict[Value, int] = {}
-        used = 0
+        others = itertools.count()
         calls: list[Call] = []
         for index, operation in enumerate(operations):
             out = operation.out
             if out.row is None and out not in owner:
-                if not free:
-                    free.append(used)
-                    used += 1
-                owner[out] = free.pop()
+                owner[out] = free.pop() if free else next(others)
                 buffers[out] = self._scratch_row(owner[out])
             inputs = [self._buffer(value, rows, buffers) for value in operation.inputs]
             calls += self._calls(operation, inputs, self._buffer(out, rows, buffers))
