@@ -211,6 +211,7 @@ def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
         )
         quads.append(raster.quads())
         rasters.append(raster.account)
+        del raster  # its blocks are large
     back = render_back_end(frame, quads, TILE, config, length=LENGTH)
     tiles, moved = back.cycles, back.memory_bytes
     works = {}

@@ -28,7 +28,7 @@ from larrabee_bridge.pipeline.work import CORES
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.ring import RingConfig, fewest_fibers, mean_ride, stall_share
 from pixelflow.evidence import Measured, Paper, Value
-from pixelflow.simd.drawing import Frame, State, Texture
+from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Texture
 from pixelflow.simd.files import shipped
 from tessellation.picture import View
 from tessellation.picture.models import checker
@@ -124,7 +124,8 @@ class _Walk:
         if self._volumes:
             casters = [body for body in bodies if body.name in _CASTERS]
             bodies += shadow_bodies(casters, eye, _SHADOW_LENGTH)
-            draws = draws_of(bodies, scene.view, affine=True)
+            none = ScreenTriangles.joined(())  # the front end puts its own here
+            draws = [Draw(body.name, none, body.state) for body in bodies]
             frame = replace(frame, draws=(*draws, shade(frame.width, frame.height)))
         return frame, bodies, scene.view
 

@@ -221,7 +221,7 @@ class SetUp:
 class Descent:
     """Pairs of triangle and tile, each a thread of `descent.mc`.
 
-    ``blocks`` are the pair, place within the tile (128 y + x), side, and masks of each block found.
+    ``blocks`` are those found.
     """
 
     def __init__(self, set_up: SetUp, bins: Bins, screen: tuple[int, int], scan: bool, batch: int) -> None:
@@ -243,8 +243,15 @@ class Descent:
         self.counted = _in_place(sum(costs, Counted.of([])), [which for which, _ in batches])
         none = np.zeros(0, np.int64)
         empty = (none, none, none, np.zeros((0, set_up.samples), np.uint16))
-        self.blocks = tuple(np.concatenate(each) for each in zip(*(self._found or [empty]), strict=True))
-        del self.memory, self._found  # large, and read no more
+        del self.memory  # large, and read no more
+        pair, place, size, masks = (np.concatenate(each) for each in zip(*(self._found or [empty]), strict=True))
+        del self._found
+        number, triangle = self.tile[pair], bins.triangles[pair]
+        # Places are below 128 x 128, row by row, so blocks of a pair are in the order of the screen.
+        order = np.argsort((number * (int(triangle.max(initial=0)) + 1) + triangle << 14) + place, kind="stable")
+        x = number % bins.columns * bins.tile + (place & 127)
+        y = number // bins.columns * bins.tile + (place >> 7)
+        self.blocks = Blocks(*(each[order] for each in (number, triangle, x, y, size, masks)))
 
     def _rooms(self) -> tuple[np.ndarray, np.ndarray]:
         """Return for each pair the largest number of blocks of 4x4, and a key that is close for similar pairs."""
@@ -492,16 +499,8 @@ def rasterize(
     shared = None if primset is None else RasterWorks(len(triangles), bins, config)
     set_up = SetUp(triangles, tile, samples, small, config, engine, shared)
     descent = Descent(set_up, bins, (width, height), scan == "instruction", batch)
-    pair, place, size, masks = descent.blocks
-    number = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))[pair]
-    x = number % bins.columns * tile + (place & 127)
-    y = number // bins.columns * tile + (place >> 7)
-    triangle = bins.triangles[pair]
-    # Places are below 128 x 128, row by row, so blocks of a pair are in the order of the screen.
-    order = np.argsort((number * max(len(triangles), 1) + triangle << 14) + place, kind="stable")
-    blocks = Blocks(*(each[order] for each in (number, triangle, x, y, size, masks)))
     planes, words = Counted.of([]), None
-    covering = distinct(triangle)
+    covering = distinct(descent.blocks.triangle)
     if attributes is not None and len(covering):
         made = plane_words(triangles.part(covering), samples, attributes, config, engine)
         words = np.zeros((len(triangles), made.words.shape[1]), np.uint32)
@@ -509,7 +508,7 @@ def rasterize(
         if shared is not None:
             shared.planes(made, covering)
     cores, *others = [{}] if shared is None or primset is None else shared.count([primset, *regrouped])
-    return Rasterized(bins, blocks, set_up.counted, descent.counted, planes, words, cores, tuple(others))
+    return Rasterized(bins, descent.blocks, set_up.counted, descent.counted, planes, words, cores, tuple(others))
 
 
 def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int = 64) -> Bins:

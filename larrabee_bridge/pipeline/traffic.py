@@ -214,7 +214,7 @@ class _Found:
         self.places = (CENTRE,) if frame.samples == 1 else SAMPLES
         self.columns = -(-frame.width // QUAD)
         blocks = self.columns * -(-frame.height // QUAD)
-        self.depths = np.full((blocks, frame.samples, BLOCK), FAR, np.int64)
+        self.depths = np.full((blocks, frame.samples, BLOCK), FAR, np.int32)
         self.stencils = np.zeros((blocks, frame.samples, BLOCK), np.uint8)
         self.rows: list[tuple[np.ndarray, ...]] = []
         self.order: list[np.ndarray] = []
@@ -249,7 +249,9 @@ class _Found:
         i = (quads.x[:, None] + np.arange(BLOCK) % QUAD).astype(np.uint32)
         j = (quads.y[:, None] + np.arange(BLOCK) // QUAD).astype(np.uint32)
         covered = (quads.masks[:, :, None] >> np.arange(BLOCK, dtype=np.uint16) & 1).astype(bool)
-        depths = np.stack([each.depths(quads.triangle[:, None], i, j) for each in planes], axis=1)
+        depths = np.empty(covered.shape, np.int32)
+        for number, each in enumerate(planes):
+            depths[:, number] = each.depths(quads.triangle[:, None], i, j)
         there = self.depths[block]
         tested = state.depth_test is DepthTest.LESS
         nearer: np.ndarray = depths < there if tested else np.ones_like(covered)
@@ -284,10 +286,11 @@ class _Found:
         blended = state.blend is not Blend.REPLACE
         colour = seen_quad & state.colour_write
         triangle = names[0] + quads.triangle
-        self.order.append(np.stack([places, triangle])[:, alive_quad])
+        kept = np.flatnonzero(alive_quad)
+        self.order.append(np.stack([places, triangle])[:, kept])
         self.rows.append(
             tuple(
-                each[alive_quad]
+                each.take(kept)
                 for each in (
                     block,
                     quads.tile,

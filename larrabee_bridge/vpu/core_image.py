@@ -538,19 +538,18 @@ class WorkRecord:
         (rows,) = self._rows
         number = rows[:, 0] if works is None else works[rows[:, 0]]
         order = np.lexsort((rows[:, 2], rows[:, 1], number))
-        rows = rows[order]
-        rows[:, 0] = number[order]
+        number = number[order]
         image = self._core(fresh=works is not None)
-        rows[:, 4 + at.S_BLOCKS] = np.array(image.blocks, np.int64)[rows[:, 3]] if len(rows) else 0
+        blocks = np.array(image.blocks, np.int64)
         words = self._words[: self._count + 1]
         if native is None:
             native = counts_natively(self._count)
         requests, dealt, ranges = self._tables()
-        begins = np.flatnonzero(np.diff(rows[:, 0], prepend=-1))
+        begins = np.flatnonzero(np.diff(number, prepend=-1))
         found = {}
         for begin, past in zip(begins.tolist(), np.append(begins, len(rows))[1:].tolist(), strict=True):
-            part = rows[begin:past]
-            work = int(part[0, 0])
+            part, work = rows[order[begin:past]], int(number[begin])
+            part[:, 4 + at.S_BLOCKS] = blocks[part[:, 3]]
             bounds = np.searchsorted(part[:, 1], np.arange(int(part[-1, 1]) + 2))
             threads = [part[first:last, 4:] for first, last in pairwise(bounds)]
             phase = part[:, 4 + at.S_PHASE]

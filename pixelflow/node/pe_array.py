@@ -199,10 +199,13 @@ class PeArray(Shown):
             self._straight[words, parameters] = found
         return found
 
-    def joint_action(self, instructions: ByKind, first: int, end: int, tallies: Mapping[int, int]) -> Action:
-        """Return one action for the PE instructions among ``first`` to ``end - 1``, none of which has a parameter.
+    def joint(
+        self, instructions: ByKind, first: int, end: int, tallies: Mapping[int, int]
+    ) -> Callable[[NDArray[np.int64]], Action]:
+        """Return what gives one action for the PE instructions among ``first`` to ``end - 1`` with other coefficients.
 
-        ``tallies`` are counted in between: cycles by the instruction that follows.
+        It takes the coefficients of all of them; none has a parameter. ``tallies`` are counted in between: cycles by
+        the instruction that follows.
         """
         kind_of = instructions.kind_of[first:end]
         numbers: dict[int, int] = {}
@@ -214,14 +217,15 @@ class PeArray(Shown):
         which = np.full(len(instructions.kinds), -1)
         which[list(numbers)] = list(numbers.values())
         on_lanes = np.flatnonzero(which[kind_of] >= 0)
-        chosen, coefficients = which[kind_of[on_lanes]], instructions.coefficients(first, end)[on_lanes]
-        if tallies:
-            places = np.searchsorted(on_lanes, np.array([*tallies]) - first)
-            cycles, counted = np.unique([*tallies.values()], return_inverse=True)
-            chosen = np.insert(chosen, places, len(templates) + counted)
-            coefficients = np.insert(coefficients, places, 0, axis=0)
-            templates += [self._tally_template(each) for each in cycles.tolist()]
-        return self.engine.prepare_all(templates, chosen, coefficients)
+        chosen = which[kind_of[on_lanes]]
+        if not tallies:
+            make = self.engine.prepare_all(templates, chosen)
+            return lambda coefficients: make(coefficients[on_lanes])
+        places = np.searchsorted(on_lanes, np.array([*tallies]) - first)
+        cycles, counted = np.unique([*tallies.values()], return_inverse=True)
+        chosen = np.insert(chosen, places, len(templates) + counted)
+        make = self.engine.prepare_all([*templates, *map(self._tally_template, cycles.tolist())], chosen)
+        return lambda coefficients: make(np.insert(coefficients[on_lanes], places, 0, axis=0))
 
     def _tally_template(self, cycles: int) -> Template:
         found = self._templates.get(cycles)

@@ -709,9 +709,9 @@ class TextureUnit(TextureState):
         panel_minor = self.panel_minor and transfer.sends == 1
         return in_groups(service_order(self._marked(mark), self._array, panel_minor=panel_minor), transfer)
 
-    def _port(self) -> NDArray[np.uint8]:
-        """The output ports: uint8[lanes, 32]."""
-        return np.ascontiguousarray(self.engine.get_rows(OUTPUT_PORT, PORT_BYTES).T)
+    def _port(self, count: int = PORT_BYTES) -> NDArray[np.uint8]:
+        """The first bytes of the output ports: uint8[lanes, count]."""
+        return np.ascontiguousarray(self.engine.get_rows(OUTPUT_PORT, count).T)
 
     def _begin_read(self, transfer: Transfer) -> None:
         asked = self._asked(transfer)
@@ -862,10 +862,10 @@ class TextureUnit(TextureState):
             case Addressing.GENERATED:
                 addresses = np.broadcast_to(offsets[None, :, None], shape)
             case Addressing.BASE:
-                base = (self._words_of(givers)[:, :, :1] & _BASE_MASK).astype(np.int64)
+                base = (self._words_of(givers, 1) & _BASE_MASK).astype(np.int64)
                 addresses = np.broadcast_to(base + offsets[None, :, None], shape)
             case Addressing.EXPLICIT:
-                addresses = self._words_of(givers).astype(np.int64)
+                addresses = self._words_of(givers, DEVICES).astype(np.int64)
             case _:
                 raise InternalError(f"unknown addressing {transfer.addressing}")
         if transfer.half is not None:
@@ -877,9 +877,9 @@ class TextureUnit(TextureState):
         if self._scheduled:
             self._addresses = self._access.by_round(transfer, addresses, valid)
 
-    def _words_of(self, lanes: NDArray[np.int64]) -> NDArray[np.uint32]:
-        """Return the words in the output ports of these lanes: uint32[..., 8]."""
-        return self._port().view("<u4")[np.maximum(lanes, 0)]
+    def _words_of(self, lanes: NDArray[np.int64], count: int) -> NDArray[np.uint32]:
+        """Return the first words in the output ports of these lanes: uint32[..., count]."""
+        return self._port(4 * count).view("<u4")[np.maximum(lanes, 0)]
 
     def _held(self, valid: NDArray[np.bool_], transfer: Transfer) -> NDArray[np.uint8]:
         """Return the contents of the data corner turners for every round."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -336,12 +337,18 @@ class Method:
 
     def values(self, patch: Patch) -> np.ndarray:
         """Return the words of a patch in the order in which texture memory holds them: uint32[n]."""
-        if self.refusal(patch) is None:
-            return fixed_values(patch)
-        reordered = self.layout(patch.counts).reordered
-        if self.shares_columns:
-            return column_values(patch, self.stored, reordered=reordered)
-        return self.stored.packed(stored_patterns(patch, self.stored, reordered=reordered))
+        return _values(self, patch)
+
+
+@lru_cache(maxsize=64)
+def _values(method: Method, patch: Patch) -> np.ndarray:
+    """Return the words of a patch, which is often put into memory many times."""
+    if method.refusal(patch) is None:
+        return fixed_values(patch)
+    reordered = method.layout(patch.counts).reordered
+    if method.shares_columns:
+        return column_values(patch, method.stored, reordered=reordered)
+    return method.stored.packed(stored_patterns(patch, method.stored, reordered=reordered))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,8 @@ def touched_bytes(run: Run) -> frozenset[int]:
     Calls are followed once for each set of arguments; instructions that were not executed do not count. Jumps, which
     tessellation programs do not have, are not followed.
     """
-    program = run.program
+    program, code, kind_of = run.program, run.program.by_kind, run.program.by_kind.kind_list
     found: set[int] = set()
-    instructions = program.instructions
     seen: set[tuple[int, tuple[int, ...]]] = set()
     ahead: list[tuple[int, tuple[int, ...]]] = [(program.entries["eigc"], ())]
     while ahead:
@@ -43,12 +42,10 @@ def touched_bytes(run: Run) -> frozenset[int]:
             continue
         seen.add(frame)
         address, parameters = frame
-        for index in range(program.index_of[address], len(instructions)):
-            instruction = instructions[index]
-            if instruction.mnemonic in ("RET", "HALT"):
-                break
-            if not run.executed[index]:
-                continue
+        start = program.index_of[address]
+        end = next((at for at in range(start, len(code)) if code.kinds[kind_of[at]].mnemonic in ("RET", "HALT")), None)
+        executed = {kind for kind, times in zip(kind_of[start:end], run.executed[start:end], strict=True) if times}
+        for instruction in map(code.kinds.__getitem__, executed):
             if instruction.mnemonic == "CALL":
                 target, arguments = instruction.operands
                 ahead.append((target, tuple(_value(argument, parameters) for argument in arguments)))

@@ -39,8 +39,8 @@ def test_by_kind_there_are_the_instructions_of_the_words(seed: int) -> None:
     assert list(kinds) == made == list(program.instructions)
     assert len(set(kinds.kinds)) == len(kinds.kinds) < len(made) / 2, "of each kind there is one"
     wanted = [each.operands[2:] if each.declaration in NUMBERED else (0, 0, 0) for each in made]
-    assert np.array_equal(kinds.coefficients(0, 300), np.array(wanted, np.int64))
-    assert np.array_equal(kinds.coefficients(17, 80), np.array(wanted[17:80], np.int64))
+    assert np.array_equal(kinds.coefficients, np.array(wanted, np.int64))
+    assert np.array_equal(kinds.coefficients[17:80], np.array(wanted[17:80], np.int64))
     assert program.cycles == tuple(each.cycles for each in made)
     assert [at for at, _ in kinds.places_of(INSTRUCTIONS["CALL"], INSTRUCTIONS["HALT"])] == [
         at for at, each in enumerate(made) if each.mnemonic in ("CALL", "HALT")

@@ -67,7 +67,7 @@ def test_all_at_once_is_one_after_the_other(name: str) -> None:
     first, second = _state(name), _state(name)
     first.run([first.prepare(MEANINGS[kind][0](row)) for kind, row in zip(which, numbers.tolist(), strict=True)])
     templates = [second.template(*each) for each in MEANINGS]
-    action = second.prepare_all(templates, which, numbers)
+    action = second.prepare_all(templates, which)(numbers)
     second.run([action])
     assert second.digest() == first.digest()
     # Once more, as a part of a chain.
@@ -81,7 +81,7 @@ def test_a_chain_of_templates_is_fused_to_the_same() -> None:
         pytest.skip("no native code here")
     engine, other = _state("compiled"), _state("compiled")
     numbers = np.array([[3, -5, 7], [0, 0, 9], [1 << 33, 2, 3]])
-    action = engine.prepare_all([engine.template(_store, 3)], np.zeros(3, int), numbers)
+    action = engine.prepare_all([engine.template(_store, 3)], np.zeros(3, int))(numbers)
     chain = engine.chain([action])
     engine.fuse(chain)
     engine.run([chain])

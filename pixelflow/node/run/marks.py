@@ -455,8 +455,8 @@ class TimedTextureUnit(TextureUnit):
     def _marked(self, mark: str) -> NDArray[np.bool_]:
         return self._tracker.get_bit(mark)
 
-    def _port(self) -> NDArray[np.uint8]:
-        return self._no_data
+    def _port(self, count: int = PORT_BYTES) -> NDArray[np.uint8]:
+        return self._no_data[:, :count]
 
     def _asked(self, transfer: Transfer) -> None:
         """Return None: reads without data are not kept."""

@@ -6,11 +6,14 @@ commands. PE data, texture memory and GP memory are on this side; no clock is.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Instruction, Program, Unit
@@ -107,6 +110,7 @@ Key = tuple[int, ...]
 """The first instruction of straight code, and the parameters that it uses."""
 
 _KEPT_STRETCHES = 20_000
+_SHORT = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,8 @@ class Prepared:
         self._chain: dict[Key, Action] = {}
         self._once: set[Key] = set()
         self._used_by: dict[int, tuple[int, ...]] = {}
+        self._joint: dict[tuple[int, ...], Callable[[NDArray[np.int64]], Action]] = {}
+        """By the kinds of short straight code, which often differs in coefficients alone: what gives its action."""
 
     def is_on_lanes(self, index: int) -> bool:
         """Return whether an instruction is for the PEs."""
@@ -175,8 +181,14 @@ class Prepared:
         """
         found = self.tallies(first, end)
         tallies = found.inside if found is not None else {}
-        if self._is_joint(first, end):
-            return (self._array.joint_action(self.instructions, first, end, tallies),)
+        kinds = tuple(self._kind_of[first:end])
+        joint = None if tallies else self._joint.get(kinds)
+        if joint is None and self._is_joint(kinds):
+            joint = self._array.joint(self.instructions, first, end, tallies)
+            if not tallies and len(kinds) <= _SHORT:
+                self._joint[kinds] = joint
+        if joint is not None:
+            return (joint(self.instructions.coefficients[first:end]),)
         words, make = self.instructions.words_between(first, end), partial(self._made, first, end, parameters)
         if not tallies:
             return self._array.straight_actions(words, tuple(used), make)
@@ -202,9 +214,9 @@ class Prepared:
             )
         return self._tallies[first, end]
 
-    def _is_joint(self, first: int, end: int) -> bool:
-        """Return whether some of these instructions have coefficients, and none refers to a parameter."""
-        kinds = {kind for kind in set(self._kind_of[first:end]) if self._is_on_lanes[kind]}
+    def _is_joint(self, kinds: Iterable[int]) -> bool:
+        """Return whether some instructions of these kinds have coefficients, and none refers to a parameter."""
+        kinds = {kind for kind in set(kinds) if self._is_on_lanes[kind]}
         return any(map(self.instructions.counts.__getitem__, kinds)) and not any(map(self._bases_of.__getitem__, kinds))
 
     def _made(self, first: int, end: int, parameters: Sequence[int]) -> list[Action]:

@@ -9,6 +9,7 @@ is taken modulo 2^bits.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -25,7 +26,7 @@ _LOWER = 12
 """Bits of the lower part of a distance to the anchor, which has 24 with its sign."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Planes:
     """Depth and colours of each triangle: int64[triangle, plane] each, 0 to below 2^bits; planes are z, r, g, b.
 
@@ -51,10 +52,13 @@ class Planes:
         """Return u and v, modulo 2^32, at pixels, where these are planes of a texture: int64[pixel, 2]."""
         return self._value(triangle, column, row, slice(None)).astype(np.int64)
 
+    @cached_property
+    def _tables(self) -> tuple[np.ndarray, ...]:
+        return tuple([values.astype(np.uint32) for values in (self.a, self.b, self.c)])
+
     def _value(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray, planes: slice) -> np.ndarray:
         """Return values modulo 2^32, which is a multiple of what all are taken modulo: uint32[pixel, plane]."""
-        tables = (values[:, planes].astype(np.uint32) for values in (self.a, self.b, self.c))
-        a, b, c = (values.take(triangle, axis=0) for values in tables)
+        a, b, c = (values[:, planes].take(triangle, axis=0) for values in self._tables)
         column, row = (each[..., None].astype(np.uint32, copy=False) for each in (column, row))
         return a * column + b * row + c
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -53,7 +54,6 @@ class ByKind:
         self.counts = [each.declaration.layout.coefficients for each in kinds]
         """How many coefficients an instruction of each kind has."""
         self._words, self._code, self._reading = words, code, reading
-        self._word_counts = np.array([each.words for each in kinds], np.intp)
 
     def each(self, of: Callable[[Instruction], T]) -> list[T]:
         """Return for every instruction what follows from its kind."""
@@ -69,13 +69,12 @@ class ByKind:
         places = np.flatnonzero(wanted[self.kind_of]).tolist()
         return [(index, self.kinds[self.kind_list[index]].declaration) for index in places]
 
-    def coefficients(self, first: int, end: int) -> NDArray[np.int64]:
-        """Return the coefficients of instructions ``first`` to ``end - 1``: int64[instruction, number], else 0."""
-        kind_of = self.kind_of[first:end]
-        counts = np.array(self.counts, np.intp)[kind_of]
-        found = np.zeros((end - first, int(counts.max(initial=0))), np.int64)
-        starts = np.array(self.addresses[first:end], np.intp)
-        past = starts + self._word_counts[kind_of]
+    @cached_property
+    def coefficients(self) -> NDArray[np.int64]:
+        """The coefficients of all instructions: int64[instruction, number], else 0."""
+        counts = np.array(self.counts, np.intp)[self.kind_of]
+        found = np.zeros((len(counts), int(counts.max(initial=0))), np.int64)
+        past = np.array(self.addresses, np.intp) + np.array([each.words for each in self.kinds], np.intp)[self.kind_of]
         for count in {*counts.tolist()} - {0}:
             which = np.flatnonzero(counts == count)
             at = past[which, None] + np.arange(-COEFFICIENT_WORDS * count, 0)

@@ -90,14 +90,15 @@ class Engine(ABC):
         """
         return meaning, numbers, None if numbers else self.prepare(meaning(()))
 
-    def prepare_all(self, templates: Sequence[Template], which: NDArray[np.intp], numbers: NDArray[np.int64]) -> Action:
-        """Return the action that executes many meanings in order.
+    def prepare_all(
+        self, templates: Sequence[Template], which: NDArray[np.intp]
+    ) -> Callable[[NDArray[np.int64]], Action]:
+        """Return what gives the action that executes many meanings in order, from the numbers of each.
 
-        ``which`` is the template of each, ``numbers`` has a row for each, of which it takes the first ones.
+        ``which`` is the template of each; numbers have a row for each, of which it takes the first ones.
         """
-        return self.chain(
-            self._prepared(templates[kind], row) for kind, row in zip(which.tolist(), numbers.tolist(), strict=True)
-        )
+        chosen = [templates[kind] for kind in which.tolist()]
+        return lambda numbers: self.chain(map(self._prepared, chosen, numbers.tolist()))
 
     def _prepared(self, template: Template, row: Sequence[int]) -> Action:
         meaning, numbers, action = template

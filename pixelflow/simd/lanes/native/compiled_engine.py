@@ -60,13 +60,6 @@ class CompiledTemplate:
     is_fixed: bool = True
     """True if the code is the same but for the numbers; else each set of numbers is recorded by itself."""
 
-    def alone(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return for each row of numbers whether this is not its code."""
-        found = np.full(len(numbers), not self.is_fixed)
-        for a, b in self.slopes:
-            found |= (numbers[:, a] == 0) & (numbers[:, b] == 0)
-        return found
-
 
 class LazyParts(Sequence[Part]):
     """Parts of which the number is known, and which are made when they are asked for: most never are."""
@@ -123,39 +116,48 @@ def template_of(
     return CompiledTemplate(meaning, numbers, parts, code, tuple(places), tuple(slopes))
 
 
-def filled(
-    templates: Sequence[CompiledTemplate],
-    which: NDArray[np.intp],
-    numbers: NDArray[np.int64],
-    prepare: Callable[[CompiledTemplate, Sequence[int]], tuple[Sequence[Part], NDArray[np.int64]]],
-) -> tuple[NDArray[np.int64], int]:
-    """Return the code of many meanings one after the other, and how many parts they have.
+class Filling:
+    """The code of many meanings one after the other, with room for the numbers of each: a row of an array."""
 
-    ``which`` is the template of each, and ``numbers`` has a row for each. ``prepare`` serves those that are recorded by
-    themselves.
-    """
-    lengths = np.array([len(each.code) for each in templates], np.intp)[which]
-    counts = np.array([len(each.parts) for each in templates], np.intp)[which]
-    rows_of = [np.flatnonzero(which == kind) for kind in range(len(templates))]
-    own: dict[int, NDArray[np.int64]] = {}
-    for kind, template in enumerate(templates):
-        if template.numbers:
-            alone = template.alone(numbers[rows_of[kind]])
-            for row in rows_of[kind][alone].tolist():
-                parts, own[row] = prepare(template, numbers[row, : template.numbers].tolist())
-                lengths[row], counts[row] = len(own[row]), len(parts)
-            rows_of[kind] = rows_of[kind][~alone]
-    starts = np.cumsum(lengths) - lengths
-    code = np.empty(int(lengths.sum()), np.int64)
-    for template, rows in zip(templates, rows_of, strict=True):
-        if len(rows):
-            at = starts[rows]
-            code[at[:, None] + np.arange(len(template.code))] = template.code
-            for place, number in template.places:
-                code[at + place] = numbers[rows, number]
-    for row, words in own.items():
-        code[starts[row] : starts[row] + len(words)] = words
-    return code, int(counts.sum())
+    def __init__(self, templates: Sequence[CompiledTemplate], which: NDArray[np.intp]) -> None:
+        """``which`` is the template of each meaning."""
+        self.templates, self.which = templates, which
+        self.parts = int(np.array([len(each.parts) for each in templates], np.intp)[which].sum())
+        lengths = np.array([len(each.code) for each in templates], np.intp)[which]
+        self._ends = np.cumsum(lengths)
+        self._starts = self._ends - lengths
+        self._code = np.empty(int(lengths.sum()), np.int64)
+        places, slopes, changing = [np.zeros((3, 0), np.intp)], [np.zeros((3, 0), np.intp)], [np.zeros(0, np.intp)]
+        for kind, template in enumerate(templates):
+            rows = np.flatnonzero(which == kind)
+            at = self._starts[rows]
+            self._code[at[:, None] + np.arange(len(template.code))] = template.code
+            places += [np.stack([at + place, rows, np.full(len(rows), number)]) for place, number in template.places]
+            slopes += [np.stack([rows, np.full(len(rows), a), np.full(len(rows), b)]) for a, b in template.slopes]
+            changing += [] if template.is_fixed else [rows]
+        self._places, self._slopes = np.concatenate(places, axis=1), np.concatenate(slopes, axis=1)
+        self._changing = np.concatenate(changing)
+
+    def filled(
+        self,
+        numbers: NDArray[np.int64],
+        prepare: Callable[[CompiledTemplate, Sequence[int]], tuple[Sequence[Part], NDArray[np.int64]]],
+    ) -> tuple[NDArray[np.int64], int]:
+        """Return the code with these numbers, and how many parts it has; ``prepare`` serves what is not in its form."""
+        code, count = self._code.copy(), self.parts
+        at, rows, number = self._places
+        code[at] = numbers[rows, number]
+        rows, a, b = self._slopes
+        constant = rows[(numbers[rows, a] == 0) & (numbers[rows, b] == 0)]
+        if not len(constant) and not len(self._changing):
+            return code, count
+        pieces, done = [], 0
+        for row in np.unique([*constant, *self._changing]).tolist():
+            template = self.templates[self.which[row]]
+            parts, own = prepare(template, numbers[row, : template.numbers].tolist())
+            pieces += [code[done : self._starts[row]], own]
+            count, done = count + len(parts) - len(template.parts), int(self._ends[row])
+        return np.concatenate([*pieces, code[done:]]), count
 
 
 # Native functions of this process: by what they execute, compiled or fetched from disk.
@@ -489,17 +491,21 @@ class CompiledEngine(Engine):
         return action.parts, np.frombuffer(action.code, np.int64)
 
     def prepare_all(
-        self, templates: Sequence[CompiledTemplate], which: NDArray[np.intp], numbers: NDArray[np.int64]
-    ) -> CompiledAction:
+        self, templates: Sequence[CompiledTemplate], which: NDArray[np.intp]
+    ) -> Callable[[NDArray[np.int64]], CompiledAction]:
+        filling = Filling(templates, which)
+
         def one(kind: int, row: Sequence[int]) -> Sequence[Part]:
             return parts_of(templates[kind].meaning(row[: templates[kind].numbers]), self._place)
 
-        def parts() -> list[Part]:
+        def made(numbers: NDArray[np.int64]) -> CompiledAction:
+            code, count = filling.filled(numbers, lambda each, row: self._words(each.meaning(row)))
             rows = zip(which.tolist(), numbers.tolist(), strict=True)
-            return [part for kind, row in rows for part in one(kind, row)]
+            return CompiledAction(
+                LazyParts(count, lambda: [part for kind, row in rows for part in one(kind, row)]), code.tobytes()
+            )
 
-        code, count = filled(templates, which, numbers, lambda each, row: self._words(each.meaning(row)))
-        return CompiledAction(LazyParts(count, parts), code.tobytes())
+        return made
 
     def chain(self, actions: Iterable[CompiledAction]) -> CompiledAction:
         actions = tuple(actions)
