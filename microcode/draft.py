@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from microcode.kept import Included
 from microcode.language import LANE_BYTES, DataKind, LabelReference, Line, Range, Value, Written, data_bytes, shown
 from microcode.syntax import Scope
-from pixelflow.simd.errors import Fault, InputError, Place, must_be, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, must_be, suggestion
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, InstructionSet
 from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS, WORD_BITS
 from pixelflow.simd.isa.operands import (
@@ -656,8 +656,8 @@ class Draft:
 
     def _make(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, section: Section) -> Instruction:
         if mnemonic not in self.target.instructions:
-            near = nearest(mnemonic, self.target.instructions)
-            raise InputError(Fault(f"unknown instruction {mnemonic}", hint=f"did you mean {near}?" if near else None))
+            hint = suggestion(mnemonic, self.target.instructions)
+            raise InputError(Fault(f"unknown instruction {mnemonic}", hint=hint))
         declaration = self.target.instructions[mnemonic]
         if gated and not declaration.gateable:
             raise OperandError(f"{mnemonic} has no .{self.target.gate} form", None, f"usage: {declaration.synopsis}")

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from pixelflow.simd import configuration as schema
 from pixelflow.simd.configuration import ConfigFiles, Value, check_values, leaves, param, section
-from pixelflow.simd.errors import Fault, InputError, must_be, nearest
+from pixelflow.simd.errors import Fault, InputError, must_be, suggestion
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 from pixelflow.simd.units import Standing
 
@@ -547,8 +547,7 @@ load_config, load_effective, override_faults = _FILES.load, _FILES.load_effectiv
 def config_of(config: NodeConfig | str) -> NodeConfig:
     """Return a configuration, or the preset of a name; raises InputError for anything else."""
     if isinstance(config, str) and config not in PRESETS:
-        near = nearest(config, PRESETS)
-        hint = f"did you mean {near}?" if near else f"presets: {', '.join(PRESETS)}"
+        hint = suggestion(config, PRESETS, f"presets: {', '.join(PRESETS)}")
         raise InputError(Fault(f"there is no preset {config[:40]!r}", hint=hint))
     found = PRESETS[config] if isinstance(config, str) else config
     must_be(found, NodeConfig, "a NodeConfig", "THESIS is one, TINY a small one; load_config() reads files")

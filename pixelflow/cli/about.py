@@ -24,7 +24,7 @@ from pixelflow.isa.declarations import COMPOSITION_START, ENABLE_STACK, INPUT_PO
 from pixelflow.isa.operands import COEFFICIENT_BITS
 from pixelflow.node.machine_drawing import machine_drawing
 from pixelflow.simd.configuration import leaves
-from pixelflow.simd.errors import Fault, InputError, Place, UsageError, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, UsageError, suggestion
 from pixelflow.simd.files import shipped
 from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.machine import machine_named, machines
@@ -343,8 +343,11 @@ def _words(asked: str) -> list[tuple[str, str, str]]:
     found = [entry for names, entry in named if plain in names or plain.removesuffix("s") in names]
     found = found or [entry for names, entry in named if plain in " ".join(names).split()]
     if not found:
-        near = nearest(plain, [name for names, _ in named for name in names])
-        hint = f"did you mean {near}?" if near else "instructions: pixelflow isa --find WORD; codes: about --caveats"
+        hint = suggestion(
+            plain,
+            [name for names, _ in named for name in names],
+            "instructions: pixelflow isa --find WORD; codes: about --caveats",
+        )
         hint = f"a command: pixelflow {plain} --help" if plain in COMMANDS else hint
         raise InputError(Fault("there is no caveat and no word of this name", Place(asked), hint))
     return found

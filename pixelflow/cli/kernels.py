@@ -26,7 +26,7 @@ from pixelflow.cli.screen import Progress, Screen
 from pixelflow.config import PRESETS, NodeConfig
 from pixelflow.node import EnergyConfig
 from pixelflow.simd.commands import MachineKernels
-from pixelflow.simd.errors import UsageError, nearest
+from pixelflow.simd.errors import UsageError, suggestion
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Report
@@ -81,8 +81,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         raise UsageError("--list", "is of other machines' kernels", "add --machine")
     for name in args.kernels if args.kernels != _ALL else ():
         if name not in (_ALL, *KERNELS):
-            near = nearest(name, (_ALL, *KERNELS))
-            hint = f"did you mean {near}?" if near else f"allowed: {', '.join((_ALL, *KERNELS))}"
+            hint = suggestion(name, (_ALL, *KERNELS), f"allowed: {', '.join((_ALL, *KERNELS))}")
             args.refuse(f"argument KERNEL: {name!r} is unknown; {hint}")
     if args.price and not args.energy:
         raise UsageError("--price", "there is no --energy to account for")
@@ -116,8 +115,7 @@ def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
     names = list(kernels.known) if args.kernels == _ALL else list(dict.fromkeys(args.kernels))
     for name in names:
         if name not in kernels.known:
-            near = nearest(name, kernels.known)
-            hint = f"did you mean {near}?" if near else f"kernels: {', '.join(kernels.known)}"
+            hint = suggestion(name, kernels.known, f"kernels: {', '.join(kernels.known)}")
             raise UsageError("KERNEL", f"there is no kernel {name!r}", hint)
     if args.list:
         return kernels.listed([kernels.known[name] for name in names])

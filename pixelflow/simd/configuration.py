@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
-from pixelflow.simd.errors import Fault, InputError, InternalError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, InternalError, Place, nearest, suggestion
 from pixelflow.simd.files import CONFIGURATION, read_text
 from pixelflow.simd.report import Json
 from pixelflow.simd.units import Constant, Standing
@@ -495,7 +495,7 @@ def _shown_key(key: str) -> str:
     return key if len(key) <= 60 else key[:57] + "..."
 
 
-def _nearest_key(setting: _Setting, known: Iterable[str], sections: Iterable[str]) -> str:
+def _nearest_key(setting: _Setting, known: Iterable[str], sections: Iterable[str]) -> str | None:
     section_name, _, leaf = setting.key.rpartition(".")
     if isinstance(setting.value, dict):
         return _suggest(setting.key, sections)
@@ -506,12 +506,11 @@ def _nearest_key(setting: _Setting, known: Iterable[str], sections: Iterable[str
     return _suggest(setting.key, inside) if nearest(setting.key, inside) else _suggest(setting.key, known)
 
 
-def _suggest(word: str, allowed: Iterable[str]) -> str:
+def _suggest(word: str, allowed: Iterable[str]) -> str | None:
     allowed = list(allowed)
-    found = nearest(word, allowed)
-    if found:
-        return f"did you mean {found}?"
-    return f"known: {', '.join(allowed)}" if len(allowed) <= 8 else "see: pixelflow config show"
+    return suggestion(
+        word, allowed, f"known: {', '.join(allowed)}" if len(allowed) <= 8 else "see: pixelflow config show"
+    )
 
 
 def _combined_faults(base: Config, chosen: Mapping[str, _Setting]) -> list[Fault]:

@@ -48,13 +48,12 @@ class Shown(ABC):
 
     def table(self, name: str | None = None) -> ShownTable:
         """Return a table by name, the first without one; raises InputError with the names where there is none such."""
-        from pixelflow.simd.errors import Fault, InputError, nearest
+        from pixelflow.simd.errors import Fault, InputError, suggestion
 
         found = self.tables()
         wanted = next(iter(found), "") if name is None else str(name)
         if wanted not in found:
-            close = nearest(wanted, found)
-            hint = f"did you mean {close}?" if close else f"tables: {', '.join(found) or 'none'}"
+            hint = suggestion(wanted, found, f"tables: {', '.join(found) or 'none'}")
             raise InputError(Fault(f"there is no table {wanted!r}", hint=hint))
         return ShownTable(wanted, found[wanted])
 
