@@ -4,8 +4,9 @@ Two ways to write a program, one result: `assemble` takes `.mc` text, `Builder` 
 `listing` and `symbols` turn a program into text; `check` looks for mistakes that assemble.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pixelflow.simd.faces import on_first_use
 
 if TYPE_CHECKING:
     from microcode.assembler import Builder
@@ -43,34 +44,18 @@ __all__ = [
     "symbols",
 ]
 
-_LATER = {
-    name: file
-    for file, names in {
-        "microcode.assembler": ("Builder",),
-        "microcode.assembly": ("assemble",),
-        "microcode.checks": ("Finding", "check"),
-        "microcode.disassembler": ("disassemble",),
-        "microcode.draft": ("PerRound",),
-        "microcode.language": ("DataKind", "Range"),
-        "microcode.places": ("LIBRARY",),
-        "microcode.program_listing": ("Total", "Totals", "listing", "symbols"),
-        "pixelflow.isa": ("Imm", "Mem", "Program", "Register"),
-    }.items()
-    for name in names
-}
-"""The names, and their files, which are imported when they are needed: a kept program is found without them."""
-
-
-def __getattr__(name: str) -> object:
-    if name in ("R", "S", "M"):
-        found: object = getattr(import_module("pixelflow.isa").Register, name)
-    elif name in _LATER:
-        found = getattr(import_module(_LATER[name]), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# A kept program is found without them.
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "assembler": "Builder",
+        "assembly": "assemble",
+        "checks": "Finding check",
+        "disassembler": "disassemble",
+        "draft": "PerRound",
+        "language": "DataKind Range",
+        "places": "LIBRARY",
+        "program_listing": "Total Totals listing symbols",
+        "pixelflow.isa": "Imm Mem Program Register Register.M Register.R Register.S",
+    },
+)

@@ -13,7 +13,7 @@ from microcode.language import Source, Value
 from microcode.linker import link
 from pixelflow.isa.program import PIXELFLOW
 from pixelflow.isa.program import Program as PixelFlowProgram
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, suggestion
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
 
@@ -76,8 +76,8 @@ class Builder(Draft):
             raise AttributeError(name)
         instructions = self.target.instructions
         if name not in instructions:
-            near = nearest(name, instructions)
-            raise AttributeError(f"Builder has no instruction {name}" + (f"; did you mean {near}?" if near else ""))
+            near = suggestion(name, instructions)
+            raise AttributeError("; ".join(filter(None, (f"Builder has no instruction {name}", near))))
         emitter = self.__dict__[name] = _Method(self, name)
         return emitter
 

@@ -100,8 +100,8 @@ def _calls(program: AssembledProgram) -> Iterator[tuple[int, Instruction, Routin
             yield index, instruction, called
 
 
-def overlaps(program: AssembledProgram) -> Iterator[tuple[int, str, str]]:
-    """Yield call, message and hint for each argument that overlaps another against the routine's declaration."""
+def _overlapping_operands(program: AssembledProgram) -> Iterator[Finding]:
+    """Calls whose arguments overlap against the routine's declaration."""
     reaches = _Reaches(program)
     for index, instruction, called in _calls(program):
         if not (called.entire or called.apart):
@@ -129,11 +129,8 @@ def overlaps(program: AssembledProgram) -> Iterator[tuple[int, str, str]]:
                 bytes_of = f"bytes {low}..{high - 1} and {first}..{end - 1}"
                 allowed = "is apart from all others" if strict else "is that of another one as a whole, or apart"
                 whose = name if not strict or name in called.apart else other
-                yield (
-                    index,
-                    f"what {called.name} takes as {name} overlaps {other}{by_part}: {bytes_of}",
-                    f"{called.name}: {whose} {allowed}",
-                )
+                message = f"what {called.name} takes as {name} overlaps {other}{by_part}: {bytes_of}"
+                yield Finding(message, _place(program, index), f"{called.name}: {whose} {allowed}")
 
 
 # Checks: functions from a program to findings. Findings are suspicions, and stop no program from running.
@@ -226,12 +223,6 @@ def _scratch_clashes(program: AssembledProgram) -> Iterator[Finding]:
                     message = f"{clash.name}, passed as {name}, is in the scratch of {called.name}"
                     hint = f"{called.name} overwrites bytes {start}..{start + size - 1}"
                     yield Finding(message, _place(program, index), hint)
-
-
-def _overlapping_operands(program: AssembledProgram) -> Iterator[Finding]:
-    """Calls whose arguments overlap against the routine's declaration."""
-    for index, message, hint in overlaps(program):
-        yield Finding(message, _place(program, index), hint)
 
 
 def _range_at(program: AssembledProgram, place: Mem) -> MemoryRange | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from microcode.kept import Included
 from microcode.language import LANE_BYTES, DataKind, LabelReference, Line, Range, Value, Written, data_bytes, shown
 from microcode.syntax import Scope
-from pixelflow.simd.errors import Fault, InputError, Place, must_be, nearest
-from pixelflow.simd.isa.declare import Declaration, Flow, Instruction, InstructionSet
+from pixelflow.simd.errors import Fault, InputError, Place, must_be, suggestion
+from pixelflow.simd.isa.declare import Declaration, Flow, Instruction
 from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS, WORD_BITS
 from pixelflow.simd.isa.operands import (
     Imm,
@@ -138,16 +138,8 @@ class Rounds:
 class RoundsDraft:
     """Emitter of instructions to rounds."""
 
-    def __init__(
-        self,
-        rounds: Rounds,
-        instructions: InstructionSet[Declaration],
-        instruction: Callable[[str, tuple[Written, ...], bool], Instruction],
-        caller_line: Callable[[int], int],
-    ) -> None:
-        """``instruction`` makes an instruction, ``caller_line`` returns the source line of a caller by depth."""
-        self._rounds, self._instructions = rounds, instructions
-        self._instruction, self._caller_line = instruction, caller_line
+    def __init__(self, draft: Draft, section: Section, rounds: Rounds) -> None:
+        self._draft, self._section, self._rounds = draft, section, rounds
 
     def emit(
         self, mnemonic: str, *operands: Written | PerRound, gated: bool = False, where: NDArray[np.bool_] | None = None
@@ -164,7 +156,7 @@ class RoundsDraft:
         columns = {at: each.numbers for at, each in enumerate(operands) if isinstance(each, PerRound)}
         if where is not None:
             columns = {at: numbers[rounds] for at, numbers in columns.items()}
-        declaration = self._instructions.get(mnemonic)
+        declaration = self._draft.target.instructions.get(mnemonic)
         specs = () if declaration is None else declaration.operands
         coefficients = [at for at in columns if at < len(specs) and specs[at].kind.is_coefficient]
         others = [numbers for at, numbers in columns.items() if at not in coefficients]
@@ -177,11 +169,13 @@ class RoundsDraft:
         variants = []
         for kind in rounds[kinds].tolist():
             given = [0 if at in coefficients else _in_round(each, kind) for at, each in enumerate(operands)]
-            variants.append(self._instruction(mnemonic, tuple(given), gated))
+            variants.append(self._draft._instruction(self._section, mnemonic, tuple(given), gated))
         if variants[0].declaration.flow not in (None, Flow.STAGE):
             raise InputError(f"{mnemonic} cannot be repeated in rounds: it is control")
         own = tuple((at, np.asarray(columns[at], np.int64)) for at in coefficients)
-        self._rounds.lines.append(RoundLine(rounds, tuple(variants), variant_of.reshape(-1), own, self._caller_line(1)))
+        self._rounds.lines.append(
+            RoundLine(rounds, tuple(variants), variant_of.reshape(-1), own, self._draft._caller_line(1))
+        )
 
 
 def _in_round(operand: Written | PerRound, number: int) -> Written:
@@ -269,21 +263,22 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
-    """Bytes of a range that overlaps no other."""
+class _Declared:
+    """A range with its form, and where it was declared."""
 
-    name: str
-    start: int
-    end: int
+    range: Range
+    form: str
     where: str
-    placed: bool = False
+    overlay: bool
+    placed: bool
     """True if the assembler chose the address."""
 
     def overlaps(self, start: int, end: int) -> bool:
-        return self.start < end and start < self.end
+        return not self.overlay and self.range.start < end and start < self.range.end
 
     def __str__(self) -> str:
-        return f"range {self.name}, bytes {self.start}..{self.end - 1}" + (f" ({self.where})" if self.where else "")
+        where = f" ({self.where})" if self.where else ""
+        return f"range {self.range.name}, bytes {self.range.start}..{self.range.end - 1}{where}"
 
 
 def _where(place: Place | None) -> str:
@@ -295,10 +290,7 @@ class MemoryLayout:
 
     def __init__(self, target: ProgramTarget[AssembledProgram]) -> None:
         self._target = target
-        self._ranges: dict[str, Range] = {}
-        self._places: dict[str, str] = {}
-        self._forms: dict[str, str] = {}
-        self._taken: list[_Taken] = []
+        self._ranges: dict[str, _Declared] = {}
         self._used = bytearray(target.memory_bytes)
         """1 for each byte that automatic placement must not take."""
         self._data: list[tuple[DataBlock, str]] = []
@@ -306,41 +298,32 @@ class MemoryLayout:
     def copied(self) -> MemoryLayout:
         """Return another layout with the same content."""
         other = copy(self)
-        for name in ("_ranges", "_places", "_forms", "_taken", "_used", "_data"):
-            setattr(other, name, copy(getattr(self, name)))
+        other._ranges, other._used, other._data = copy(self._ranges), copy(self._used), copy(self._data)
         return other
 
     def range(
-        self,
-        name: str,
-        size: int,
-        at: int | None = None,
-        *,
-        form: RangeForm | str | None = None,
-        place: Place | None = None,
+        self, name: str, size: int, at: int | None, form: RangeForm | str | None, place: Place | None, *, overlay: bool
     ) -> Range:
-        """Declare a range; without ``at`` it gets the first free bytes of main memory.
+        """Declare a range; without ``at`` it gets the first free bytes of main memory; overlays may overlap others.
 
         Raises InputError if it overlaps another range, leaves the PE, finds no room, or is too small for its form.
         """
-        self._new_name(name)
-        self._declare(name, size, form)
+        if name in self._ranges:
+            where = self._ranges[name].where
+            raise InputError(f"range {name} is declared twice" + (f", first in {where}" if where else ""))
+        must_be(size, int, f"a number of bytes for range {name}")
+        if size < 1:
+            raise InputError(f"range {name} has size {size}; a range has at least one byte")
+        shape = _form_of(name, size, form)
         start = self._free(name, size) if at is None else at
         self._inside(name, start, size)
-        for taken in self._taken:
-            if taken.overlaps(start, start + size):
-                raise InputError(f"range {name}, bytes {start}..{start + size - 1}, overlaps {taken}")
-        self._taken.append(_Taken(name, start, start + size, _where(place), at is None))
-        return self._add(name, start, size, place)
-
-    def overlay(
-        self, name: str, size: int, at: int, *, form: RangeForm | str | None = None, place: Place | None = None
-    ) -> Range:
-        """Declare a range that may overlap others on purpose."""
-        self._new_name(name)
-        self._declare(name, size, form)
-        self._inside(name, at, size)
-        return self._add(name, at, size, place)
+        for other in () if overlay else self._ranges.values():
+            if other.overlaps(start, start + size):
+                raise InputError(f"range {name}, bytes {start}..{start + size - 1}, overlaps {other}")
+        item = Range(name, start, size)
+        self._ranges[name] = _Declared(item, shape, _where(place), overlay, at is None)
+        self._use(start, size)
+        return item
 
     def scratch(self, routine: str, start: int, size: int, *, place: Place | None = None) -> None:
         """Note that a routine uses bytes as scratch: automatic placement avoids them.
@@ -348,8 +331,8 @@ class MemoryLayout:
         Raises InputError if they leave the PE, or overlap a range that the assembler placed earlier.
         """
         self._inside(f"scratch of {routine}", start, size, kind="")
-        for taken in self._taken:
-            itself = (taken.start, taken.end) == (start, start + size)
+        for taken in self._ranges.values():
+            itself = (taken.range.start, taken.range.end) == (start, start + size)
             if taken.placed and not itself and taken.overlaps(start, start + size):
                 area = f"scratch of {routine}, bytes {start}..{start + size - 1}"
                 raise InputError(f"{area}, overlaps {taken}, which was placed before; put the routine first")
@@ -381,44 +364,19 @@ class MemoryLayout:
 
     def room(self, start: int) -> int:
         """Return the count of bytes from an address to the end of its range, or of the PE."""
-        ends = [item.end for item in self._ranges.values() if item.start <= start < item.end]
+        ends = [each.range.end for each in self._ranges.values() if each.range.start <= start < each.range.end]
         return max(ends, default=self._target.memory_bytes) - start
 
     @property
     def ranges(self) -> tuple[MemoryRange, ...]:
         """All ranges, by address."""
-        ranges = sorted(self._ranges.values(), key=lambda item: (item.start, item.size, item.name))
-        return tuple(MemoryRange(item.name, item.start, item.size, self._forms[item.name]) for item in ranges)
+        ranges = (MemoryRange(e.range.name, e.range.start, e.range.size, e.form) for e in self._ranges.values())
+        return tuple(sorted(ranges, key=lambda item: (item.start, item.size, item.name)))
 
     @property
     def blocks(self) -> tuple[DataBlock, ...]:
         """Initial memory, by address."""
         return tuple(sorted((block for block, _ in self._data), key=lambda block: block.start))
-
-    def _declare(self, name: str, size: int, form: RangeForm | str | None) -> None:
-        """Note the form of a range of at least one byte."""
-        must_be(size, int, f"a number of bytes for range {name}")
-        if size < 1:
-            raise InputError(f"range {name} has size {size}; a range has at least one byte")
-        try:
-            declared = None if form is None else RangeForm(form)
-        except ValueError:
-            raise InputError(f"{form!r} is not a form: {', '.join(each.value for each in RangeForm)}") from None
-        misfit = "" if declared is None else declared.misfit(size)
-        if misfit:
-            raise InputError(f"range {name} has {counted(size, 'byte')}; {misfit}")
-        self._forms[name] = "" if declared is None else declared.value
-
-    def _new_name(self, name: str) -> None:
-        if name in self._ranges:
-            where = self._places[name]
-            raise InputError(f"range {name} is declared twice" + (f", first in {where}" if where else ""))
-
-    def _add(self, name: str, start: int, size: int, place: Place | None) -> Range:
-        item = self._ranges[name] = Range(name, start, size)
-        self._use(start, size)
-        self._places[name] = _where(place)
-        return item
 
     def _inside(self, name: str, start: int, size: int, *, kind: str = "range ") -> None:
         limit = self._target.memory_bytes
@@ -438,6 +396,19 @@ class MemoryLayout:
 
     def _use(self, start: int, size: int) -> None:
         self._used[start : start + size] = b"\1" * size
+
+
+def _form_of(name: str, size: int, form: RangeForm | str | None) -> str:
+    """Return the form of a range of this size; raises InputError for one that it cannot have."""
+    if form is None:
+        return ""
+    try:
+        declared = RangeForm(form)
+    except ValueError:
+        raise InputError(f"{form!r} is not a form: {', '.join(each.value for each in RangeForm)}") from None
+    if misfit := declared.misfit(size):
+        raise InputError(f"range {name} has {counted(size, 'byte')}; {misfit}")
+    return declared.value
 
 
 # Conversion of a user's values to operands, with messages that say what is allowed.
@@ -652,12 +623,12 @@ class Draft:
         rounds = Rounds(count)
         section.instructions.append(rounds)
         section.lines.append(-1)
-        return RoundsDraft(rounds, self.target.instructions, partial(self._instruction, section), self._caller_line)
+        return RoundsDraft(self, section, rounds)
 
     def _make(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, section: Section) -> Instruction:
         if mnemonic not in self.target.instructions:
-            near = nearest(mnemonic, self.target.instructions)
-            raise InputError(Fault(f"unknown instruction {mnemonic}", hint=f"did you mean {near}?" if near else None))
+            hint = suggestion(mnemonic, self.target.instructions)
+            raise InputError(Fault(f"unknown instruction {mnemonic}", hint=hint))
         declaration = self.target.instructions[mnemonic]
         if gated and not declaration.gateable:
             raise OperandError(f"{mnemonic} has no .{self.target.gate} form", None, f"usage: {declaration.synopsis}")
@@ -798,11 +769,11 @@ class Draft:
 
         ``form`` is its type when it is read by name: ``bytes``, ``word`` or ``float``.
         """
-        return self.layout.range(_spelled(name), size, at, form=form, place=self.place)
+        return self.layout.range(_spelled(name), size, at, form, self.place, overlay=False)
 
     def overlay(self, name: str, size: int, at: int, *, form: RangeForm | str | None = None) -> Range:
         """Declare a range that may overlap others."""
-        return self.layout.overlay(_spelled(name), size, at, form=form, place=self.place)
+        return self.layout.range(_spelled(name), size, at, form, self.place, overlay=True)
 
     def data(self, where: Range | Mem, *values: Value, kind: DataKind = DataKind.BYTE) -> None:
         """Set initial contents of memory: bytes, 32-bit words, floats, or each PE's lane number (no values)."""

@@ -37,7 +37,7 @@ from microcode.syntax import (
     truth,
     whole,
 )
-from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.errors import Fault, InputError, suggestion
 from pixelflow.simd.isa.declare import Flow
 from pixelflow.simd.isa.operands import Mem
 
@@ -286,8 +286,7 @@ def _operation(expander: Expander, statement: OperationStatement, item: Statemen
 def _unknown(word: str, statement: OperationStatement, scope: Scope) -> Complaint:
     if scope.incomplete:
         return Silent("perhaps a macro that could not be read")
-    near = nearest(word, [*scope.target.instructions, *scope.visible_macros()])
-    hint = f"did you mean {near}?" if near else f"see: {scope.target.manual}"
+    hint = suggestion(word, [*scope.target.instructions, *scope.visible_macros()], f"see: {scope.target.manual}")
     return statement.name.complain(f"unknown instruction or macro {word}", hint)
 
 
@@ -340,9 +339,8 @@ def _argument(node: ExpressionNode, item: StatementItem, scope: Scope, expander:
         if isinstance(value, Symbol):
             return value
         if value is None:
-            near = nearest(node.name, scope.visible())
             place = item.line.place(node.column, node.stop - node.column)
-            hint = f"did you mean {near}?" if near else None
+            hint = suggestion(node.name, scope.visible())
             return Symbol(node.name, expander.draft.scope, place, hint, scope.incomplete)
     return node.evaluate(scope)
 
@@ -380,8 +378,7 @@ def _routine(expander: Expander, statement: syntax.RoutineDef, item: StatementIt
         raise statement.parameters[scope.target.parameters].complain(message)
     for node in (*statement.entire, *statement.apart):
         if node.name not in parameters:
-            near = nearest(node.name, parameters)
-            raise node.complain(f"{node.name} is not a parameter of {name}", f"did you mean {near}?" if near else None)
+            raise node.complain(f"{node.name} is not a parameter of {name}", suggestion(node.name, parameters))
     uses = _uses(statement.uses, scope)
     contract = {
         "entire": tuple(node.name for node in statement.entire),

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from microcode.draft import Draft, Pending, Rounds, Section
 from microcode.language import Line
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, suggestion
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction
 from pixelflow.simd.isa.operands import Name
 from pixelflow.simd.isa.program import AssembledProgram, Routine, SourceLine
@@ -198,8 +198,7 @@ def _library_hint(name: str) -> str | None:
 def _missing(pending: Pending, section: Section, draft: Draft) -> Fault:
     place = pending.place or _place(pending.index, section, draft)
     name = pending.reference.name
-    near = nearest(name, pending.scope.visible())
-    hint = f"did you mean {near}?" if near else _library_hint(name)
+    hint = suggestion(name, pending.scope.visible()) or _library_hint(name)
     if hint is None and draft.routines:
         hint = "routines: " + ", ".join(section.name for section in draft.routines[:12])
     return Fault(f"{name} is not a label or routine of this program", place, hint)

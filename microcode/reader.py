@@ -14,7 +14,7 @@ from microcode import syntax
 from microcode.language import Complaint, DataKind, Line, Source, first_word, read_source
 from microcode.places import EXAMPLES, LIBRARY
 from microcode.syntax import ExpressionNode, NameExpression, Statement, StatementItem, Template
-from pixelflow.simd.errors import Fault, nearest
+from pixelflow.simd.errors import Fault, suggestion
 from pixelflow.simd.isa.program import AssembledProgram, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
 
@@ -57,11 +57,9 @@ class Files:
                 f"file {path} is outside of the program's folder",
                 hint="a program includes files in that folder, or below it",
             )
-        near = nearest(path, self._library_files())
-        raise Complaint(
-            f"file {path} is not found",
-            hint=f"did you mean {near}?" if near else "it is searched next to this file, then in the library",
-        )
+        library = [file.relative_to(LIBRARY).as_posix() for file in LIBRARY.rglob("*.mc")]
+        hint = suggestion(path, library, "it is searched next to this file, then in the library")
+        raise Complaint(f"file {path} is not found", hint=hint)
 
     def _roots(self, first: Source) -> list[Path]:
         """Return the folders in and below which files may be included; a text has the working folder."""
@@ -77,9 +75,6 @@ class Files:
             places.append((Path(), ""))
         places += [(folder, f"{folder}/") for folder in self.folders]
         return [*places, (LIBRARY, "library/")]
-
-    def _library_files(self) -> list[str]:
-        return [file.relative_to(LIBRARY).as_posix() for file in LIBRARY.rglob("*.mc")]
 
 
 def _is_file(path: Path) -> bool:

@@ -23,7 +23,7 @@ from microcode.language import (
     arithmetic,
     shown,
 )
-from pixelflow.simd.errors import InputError, nearest
+from pixelflow.simd.errors import InputError, suggestion
 from pixelflow.simd.isa.operands import Imm, Mem
 from pixelflow.simd.isa.program import AssembledProgram, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
@@ -104,7 +104,7 @@ class NameExpression(ExpressionNode):
     def unknown(self, names: Names) -> Complaint:
         if names.incomplete:
             return Silent("perhaps defined by a line that could not be read")
-        return self.complain(f"unknown name {self.name}", suggestion(self.name, names))
+        return self.complain(f"unknown name {self.name}", suggestion(self.name, names.visible()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +173,7 @@ class CallExpression(ExpressionNode):
     def evaluate(self, names: Names) -> Value:
         known = FUNCTIONS.get(self.function)
         if known is None:
-            near = nearest(self.function, FUNCTIONS)
-            hint = f"did you mean {near}?" if near else "functions: " + ", ".join(FUNCTIONS)
+            hint = suggestion(self.function, FUNCTIONS, "functions: " + ", ".join(FUNCTIONS))
             raise Complaint(f"unknown function {self.function}", self.column, len(self.function), hint)
         low, high, apply = known
         if not low <= len(self.arguments) <= high:
@@ -279,11 +278,6 @@ class Address(ExpressionNode):
             case Range():
                 return value.mem
         raise self.inner.complain(f"{shown(value)} is not an address")
-
-
-def suggestion(name: str, names: Names) -> str | None:
-    near = nearest(name, names.visible())
-    return f"did you mean {near}?" if near else None
 
 
 def truth(value: Value, node: ExpressionNode) -> bool:
@@ -604,7 +598,6 @@ class Scope:
 
     def unknown_parameter(self, name: str) -> tuple[str, str | None]:
         """Return message and hint for a ``param`` that this file does not have."""
-        near = nearest(name, self.parameters)
         known = ", ".join(sorted(self.parameters))
-        hint = f"did you mean {near}?" if near else f"its params: {known}" if known else None
+        hint = suggestion(name, self.parameters, f"its params: {known}" if known else None)
         return f"the file has no param {name}", hint

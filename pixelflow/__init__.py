@@ -56,45 +56,15 @@ __all__ = [
 _ROOMS = {
     name: room
     for room, names in {
-        "microcode": (
-            "Builder",
-            "Imm",
-            "M",
-            "Program",
-            "R",
-            "S",
-            "assemble",
-            "listing",
-        ),
-        "pixelflow.cli.view": ("explore",),
-        "pixelflow.cli.sweep": (
-            "Sweep",
-            "sweep",
-        ),
-        "pixelflow.config": (
-            "THESIS",
-            "TINY",
-            "NodeConfig",
-            "load_config",
-        ),
-        "pixelflow.node": (
-            "Node",
-            "Run",
-        ),
-        "pixelflow.simd.errors": (
-            "InputError",
-            "SimulatorError",
-        ),
-        "tessellation": (
-            "Mesh",
-            "Patch",
-            "PatchFile",
-            "Tessellation",
-            "load",
-            "tessellate",
-        ),
+        "microcode": "Builder Imm M Program R S assemble listing",
+        "pixelflow.cli.view": "explore",
+        "pixelflow.cli.sweep": "Sweep sweep",
+        "pixelflow.config": "THESIS TINY NodeConfig load_config",
+        "pixelflow.node": "Node Run",
+        "pixelflow.simd.errors": "InputError SimulatorError",
+        "tessellation": "Mesh Patch PatchFile Tessellation load tessellate",
     }.items()
-    for name in names
+    for name in names.split()
 }
 """The names of a first session, and the rooms whose faces have them."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.errors import Fault, InputError, suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,7 @@ def caveat(code: str) -> Caveat:
     """Return a caveat; raises InputError for a code that there is not."""
     found = CAVEATS.get(code.upper())
     if found is None:
-        near = nearest(code.upper(), CAVEATS)
-        hint = f"did you mean {near}?" if near else "pixelflow about --caveats lists them"
+        hint = suggestion(code.upper(), CAVEATS, "pixelflow about --caveats lists them")
         raise InputError(Fault(f"there is no caveat {code}", hint=hint))
     return found
 

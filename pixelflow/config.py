@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from pixelflow.simd import configuration as schema
 from pixelflow.simd.configuration import ConfigFiles, Value, check_values, leaves, param, section
-from pixelflow.simd.errors import Fault, InputError, must_be, nearest
+from pixelflow.simd.errors import Fault, InputError, must_be, suggestion
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 from pixelflow.simd.units import Standing
 
@@ -45,9 +46,7 @@ _VALUE = "the instruction set fixes it: EMC_SetLEE carries values of 8 bits"
 _ARRAY = "pixelflow/node/pe_array.py"
 _LEE = "pixelflow/node/lee.py"
 _NODE = "pixelflow/node/node.py"
-_SDRAM_USE = "pixelflow/node/sdram.py"
 _GNI = "pixelflow/node/run/gni_box.py"
-_GNI_PORT = "pixelflow/node/run/gni_box.py"
 _SDRAM = "pixelflow/node/sdram.py"
 _TASIC = "pixelflow/node/run/tasic_box.py"
 _TEXTURE = "pixelflow/node/texture_memory.py"
@@ -216,15 +215,15 @@ class SdramConfig:
         source="typical part of the time", standing=INVENTED, matters="refresh", read_by=_SDRAM, moved=(12,))
     refresh: bool = param(False, "refresh one row in 15.6 us", unit="",
         source="absent from table 2; about 0.7 % where it is on", standing=DERIVED,
-        matters="transfers", read_by=_SDRAM_USE)
+        matters="transfers", read_by=_SDRAM)
     refresh_interval_cycles: int = param(1560, "from one refreshed row to the next", unit="cycles",
         low=64, high=1_000_000, source="15.6 us at 100 MHz", standing=INVENTED, matters="refresh",
-        read_by=_SDRAM_USE, moved=(780,))
+        read_by=_SDRAM, moved=(780,))
     check_commands: bool = param(False, "every access is scheduled, every command checked", unit="",
         source="an option of the model; times do not change", standing=INVENTED, matters="option",
-        read_by=_SDRAM_USE, moved=(True,))
+        read_by=_SDRAM, moved=(True,))
     equal_slots: bool = param(True, "accesses take equal slots (false: a greedy controller)", unit="",
-        source="table 2", standing=DERIVED, matters="transfers", read_by=_SDRAM_USE)
+        source="table 2", standing=DERIVED, matters="transfers", read_by=_SDRAM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +247,7 @@ class GniConfig:
         read_by=_GNI, moved=(8, 32))
     port_buffers: int = param(2, "rounds for GPs that the TASICs of a module hold", unit="rounds", low=1, high=256,
         source="one comes in while one waits; not printed", standing=INVENTED, matters="results",
-        read_by=_GNI_PORT, moved=(1, 4))
+        read_by=_GNI, moved=(1, 4))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +274,6 @@ class CompositionConfig:
 
 _IGC = "pixelflow/node/run/stream.py"
 _SUPPLY = "pixelflow/node/run/supply.py"
-_EXTRA = "pixelflow/node/run/supply.py"
 _STALLS = "pixelflow/node/run/stalls.py"
 
 
@@ -321,40 +319,40 @@ class ExtraConfig:
 
     memory_operand: int = param(0, "arithmetic and logic on a memory byte", unit="cycles", low=0, high=16,
         source="1 where the byte is loaded first, into a latch of the ALU", standing=INVENTED,
-        matters="extra memory_operand", read_by=_EXTRA, added=True, moved=(1,))
+        matters="extra memory_operand", read_by=_SUPPLY, added=True, moved=(1,))
     memory_shift: int = param(0, "a shift of a memory byte", unit="cycles", low=0, high=16,
         source="1 where the byte is loaded first: LD r, then the shift of r", standing=INVENTED,
-        matters="extra memory_shift", read_by=_EXTRA, added=True, moved=(1,))
+        matters="extra memory_shift", read_by=_SUPPLY, added=True, moved=(1,))
     gated_write: int = param(0, "an instruction with the suffix .E", unit="cycles", low=0, high=16,
         source="3 where only stores can be gated: STA of the old value, the operation, ST of the new one, LD",
-        standing=INVENTED, matters="extra gated_write", read_by=_EXTRA, added=True, moved=(3,))
+        standing=INVENTED, matters="extra gated_write", read_by=_SUPPLY, added=True, moved=(3,))
     other_result: int = param(0, "arithmetic, logic or a shift with its result in S or M", unit="cycles",
         low=0, high=16, source="4 where R alone takes results: R is stored, loaded, used, moved, loaded again",
-        standing=INVENTED, matters="extra other_result", read_by=_EXTRA, added=True, moved=(4,))
+        standing=INVENTED, matters="extra other_result", read_by=_SUPPLY, added=True, moved=(4,))
     store_immediate: int = param(0, "STI", unit="cycles", low=0, high=16,
         source="1 where a register is free for the constant: LD, ST", standing=INVENTED,
-        matters="extra store_immediate", read_by=_EXTRA, added=True, moved=(1,))
+        matters="extra store_immediate", read_by=_SUPPLY, added=True, moved=(1,))
     store_enable: int = param(0, "STE", unit="cycles", low=0, high=16,
         source="3 where a register is free: LD 0, STA, LD 1, ST", standing=INVENTED,
-        matters="extra store_enable", read_by=_EXTRA, added=True, moved=(3,))
+        matters="extra store_enable", read_by=_SUPPLY, added=True, moved=(3,))
     pair_shift: int = param(0, "SHLP and SHRP", unit="cycles", low=0, high=16,
         source="1 where the registers are shifted one after the other", standing=INVENTED,
-        matters="extra pair_shift", read_by=_EXTRA, added=True, moved=(1,))
+        matters="extra pair_shift", read_by=_SUPPLY, added=True, moved=(1,))
     multiply_step: int = param(0, "MSTEP", unit="cycles", low=0, high=16,
         source="1 where the sum is formed first and the pair shifted then", standing=INVENTED,
-        matters="extra multiply_step", read_by=_EXTRA, added=True, moved=(1,))
+        matters="extra multiply_step", read_by=_SUPPLY, added=True, moved=(1,))
     enable: int = param(0, "an instruction that sets, saves or restores enables", unit="cycles", low=-1, high=16,
         source="-1 where it is part of the instruction before it", standing=INVENTED,
-        matters="extra enable", read_by=_EXTRA, added=True, moved=(-1,))
+        matters="extra enable", read_by=_SUPPLY, added=True, moved=(-1,))
     start: int = param(0, "START, the start-up of a routine", unit="cycles", low=-1, high=16,
         source="-1 where a routine begins at once; fits 16- and 32-bit addition in 7 and 13 cycles", standing=FITTED,
-        matters="extra start", read_by=_EXTRA, added=True, moved=(-1, 1))
+        matters="extra start", read_by=_SUPPLY, added=True, moved=(-1, 1))
     lee_start: int = param(0, "a load or compare of the LEE", unit="cycles", low=-1, high=16,
         source="-1 where it has no start-up; one fits table 4 and 2.2.4", standing=FITTED,
-        matters="extra lee_start", read_by=_EXTRA, added=True, moved=(-1,))
+        matters="extra lee_start", read_by=_SUPPLY, added=True, moved=(-1,))
     copy_start: int = param(0, "PixCopy and PixSwap", unit="cycles", low=-2, high=16,
         source="-1 without its last cycle, -2 without its start-up as well; two fit table 6", standing=FITTED,
-        matters="extra copy_start", read_by=_EXTRA, added=True, moved=(-1, -2))
+        matters="extra copy_start", read_by=_SUPPLY, added=True, moved=(-1, -2))
     store_then_read: int = param(0, "a read of memory in the cycle after a store", unit="cycles", low=0, high=16,
         source="1 where one port takes its address a cycle before the byte is there", standing=INVENTED,
         matters="stores before reads", read_by=_STALLS, added=True, moved=(1,))
@@ -371,81 +369,51 @@ COORDINATE_BITS = 16
 """Bits of x and y of a PE: what the sum of a linear expression is counted with (derived, thesis 2.2.9)."""
 
 
-def combination_faults(
-    clock_mhz: int, array: ArrayConfig, lee: LeeConfig, sdram: SdramConfig, gni: GniConfig
-) -> list[Fault]:
-    """Return the faults in combinations of values that are valid one by one."""
-    faults = _size_faults(sdram) + _coordinate_faults(lee) + _bandwidth_faults(gni, clock_mhz)
-    if sdram.trc_cycles < sdram.tras_cycles + sdram.trp_cycles:
-        faults.append(
-            Fault(
-                f"sdram.trc_cycles: {sdram.trc_cycles} is below tras_cycles + trp_cycles = "
-                f"{sdram.tras_cycles} + {sdram.trp_cycles}",
-                hint="a bank cannot open a row before it has closed the last one",
-            )
-        )
-    if lee.arrangement == "figure9":
-        # Figure 9 numbers 16 columns for each EMC and 16 rows for each module.
-        for key, bits, needed in (
-            ("lee.xp_bits", lee.xp_bits, 16 * array.emcs_per_module - 1),
-            ("lee.yp_bits", lee.yp_bits, 16 * array.modules - 1),
-            ("lee.ys_bits", lee.ys_bits, 3),
-        ):
-            if needed >> bits:
-                faults.append(
-                    Fault(
-                        f"{key}: {bits} bits cannot hold {needed}, which the arrangement figure9 needs",
-                        hint=f"allowed: {needed.bit_length()} bits or more, or fewer modules and EMCs",
-                    )
-                )
-    return faults
-
-
-def _size_faults(sdram: SdramConfig) -> list[Fault]:
-    faults = [
-        Fault(f"sdram.{name}: {size} is not a power of two", hint="addresses are taken apart bit by bit")
-        for name, size in (("rows", sdram.rows), ("columns", sdram.columns))
-        if size & (size - 1)
-    ]
+def _combination_faults(config: NodeConfig) -> Iterator[Fault]:
+    array, lee, sdram, gni = config.array, config.lee, config.sdram, config.gni
+    for name, size in (("rows", sdram.rows), ("columns", sdram.columns)):
+        if size & (size - 1):
+            yield Fault(f"sdram.{name}: {size} is not a power of two", hint="addresses are taken apart bit by bit")
     if sdram.banks * sdram.rows * sdram.columns > 1 << ADDRESS_BITS:
-        faults.append(
-            Fault(
-                f"sdram.rows: {sdram.banks} banks of {sdram.rows} rows of {sdram.columns} bytes are more than "
-                f"{ADDRESS_BITS} address bits reach",
-                hint=f"{_FIXED}: banks * rows * columns is at most {1 << ADDRESS_BITS}",
-            )
+        yield Fault(
+            f"sdram.rows: {sdram.banks} banks of {sdram.rows} rows of {sdram.columns} bytes are more than "
+            f"{ADDRESS_BITS} address bits reach",
+            hint=f"{_FIXED}: banks * rows * columns is at most {1 << ADDRESS_BITS}",
         )
-    return faults
-
-
-def _coordinate_faults(lee: LeeConfig) -> list[Fault]:
-    """Check that every value of the registers gives a coordinate that all lane engines can hold."""
-    faults = []
     for axis, shift, panel, step in (
         ("x", lee.xe_bits, lee.xp_bits, lee.xs_bits),
         ("y", lee.ye_bits, lee.yp_bits, lee.ys_bits),
     ):
         most = ((1 << panel) - 1 << (1 << shift) - 1) + (1 << step) - 1
-        if most >> COORDINATE_BITS:
-            faults.append(
-                Fault(
-                    f"lee.{axis}e_bits: {axis} could reach {most} with {shift} bits of {axis}e, {panel} of {axis}p and "
-                    f"{step} of {axis}s",
-                    hint=f"a coordinate has {COORDINATE_BITS} bits: at most {(1 << COORDINATE_BITS) - 1}",
-                )
+        if most >> COORDINATE_BITS:  # lane engines cannot hold it
+            yield Fault(
+                f"lee.{axis}e_bits: {axis} could reach {most} with {shift} bits of {axis}e, {panel} of {axis}p and "
+                f"{step} of {axis}s",
+                hint=f"a coordinate has {COORDINATE_BITS} bits: at most {(1 << COORDINATE_BITS) - 1}",
             )
-    return faults
-
-
-def _bandwidth_faults(gni: GniConfig, clock_mhz: int) -> list[Fault]:
-    return [
-        Fault(
-            f"gni.{name}: {value} MB/s are not a whole number of bytes a cycle at {clock_mhz} MHz",
-            hint=f"allowed: multiples of {clock_mhz}, the clock (clock_mhz)",
+    for name in ("mb_per_second", "gp_memory_mb_per_second"):
+        if (value := getattr(gni, name)) % config.clock_mhz:
+            yield Fault(
+                f"gni.{name}: {value} MB/s are not a whole number of bytes a cycle at {config.clock_mhz} MHz",
+                hint=f"allowed: multiples of {config.clock_mhz}, the clock (clock_mhz)",
+            )
+    if sdram.trc_cycles < sdram.tras_cycles + sdram.trp_cycles:
+        yield Fault(
+            f"sdram.trc_cycles: {sdram.trc_cycles} is below tras_cycles + trp_cycles = "
+            f"{sdram.tras_cycles} + {sdram.trp_cycles}",
+            hint="a bank cannot open a row before it has closed the last one",
         )
-        for name in ("mb_per_second", "gp_memory_mb_per_second")
-        if (value := getattr(gni, name)) % clock_mhz
-    ]
+    # Figure 9 numbers 16 columns for each EMC and 16 rows for each module.
+    for key, bits, needed in (
+        ("lee.xp_bits", lee.xp_bits, 16 * array.emcs_per_module - 1),
+        ("lee.yp_bits", lee.yp_bits, 16 * array.modules - 1),
+        ("lee.ys_bits", lee.ys_bits, 3),
+    ):
+        if lee.arrangement == "figure9" and needed >> bits:
+            yield Fault(
+                f"{key}: {bits} bits cannot hold {needed}, which the arrangement figure9 needs",
+                hint=f"allowed: {needed.bit_length()} bits or more, or fewer modules and EMCs",
+            )
 
 
 # The configuration tree of a node, its derived totals and its fingerprint.
@@ -475,8 +443,7 @@ class NodeConfig(Shown):
 
     def __post_init__(self) -> None:
         check_values(self)
-        faults = combination_faults(self.clock_mhz, self.array, self.lee, self.sdram, self.gni)
-        if faults:
+        if faults := list(_combination_faults(self)):
             raise InputError(faults)
 
     def __repr__(self) -> str:
@@ -547,8 +514,7 @@ load_config, load_effective, override_faults = _FILES.load, _FILES.load_effectiv
 def config_of(config: NodeConfig | str) -> NodeConfig:
     """Return a configuration, or the preset of a name; raises InputError for anything else."""
     if isinstance(config, str) and config not in PRESETS:
-        near = nearest(config, PRESETS)
-        hint = f"did you mean {near}?" if near else f"presets: {', '.join(PRESETS)}"
+        hint = suggestion(config, PRESETS, f"presets: {', '.join(PRESETS)}")
         raise InputError(Fault(f"there is no preset {config[:40]!r}", hint=hint))
     found = PRESETS[config] if isinstance(config, str) else config
     must_be(found, NodeConfig, "a NodeConfig", "THESIS is one, TINY a small one; load_config() reads files")

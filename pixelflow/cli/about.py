@@ -24,7 +24,7 @@ from pixelflow.isa.declarations import COMPOSITION_START, ENABLE_STACK, INPUT_PO
 from pixelflow.isa.operands import COEFFICIENT_BITS
 from pixelflow.node.machine_drawing import machine_drawing
 from pixelflow.simd.configuration import leaves
-from pixelflow.simd.errors import Fault, InputError, Place, UsageError, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, UsageError, suggestion
 from pixelflow.simd.files import shipped
 from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.machine import machine_named, machines
@@ -45,125 +45,107 @@ class ModelRule:
     """One rule: what the model does, how well founded that is, and on what grounds."""
 
     text: str
-    standing: Standing
     source: str
+    standing: Standing = Standing.INVENTED
 
 
 RULES = (
     ModelRule(
         "a microinstruction takes one cycle and makes at most one memory access",
-        Standing.INVENTED,
         "not printed; 16- and 32-bit addition in 7 and 13 cycles, quoted from memory for a later library, agree",
     ),
     ModelRule(
         f"PE memory: 0 to {MAIN_BYTES - 1} main, from {COMPOSITION_START} image composition, "
         f"from {INPUT_PORT} input port, from {OUTPUT_PORT} output port",
-        Standing.INVENTED,
         "sizes: thesis 2.2.1 and 3.6; the order is not printed",
     ),
     ModelRule(
         "a PE has registers R, S and M of 8 bits, a carry C, an enable E and a latch L",
-        Standing.INVENTED,
         "the thesis prints an 8-bit ALU and nothing of its registers",
     ),
     ModelRule(
         f"{len(ENABLE_STACK)} enables and {len(LATCH_STACK)} latches can be saved in a PE",
-        Standing.INVENTED,
         "the float routines need 2",
     ),
     ModelRule(
         f"a call passes up to {PARAMETERS} addresses or bytes; {SEMAPHORES} counting semaphores",
-        Standing.INVENTED,
         "semaphores: thesis 1 and 2.2.1; neither number is printed",
     ),
     ModelRule(
         f"the LEE takes signed coefficients of {COEFFICIENT_BITS} bits; results are cut to the bytes asked for",
-        Standing.INVENTED,
         "thesis 2.2.9 prints the equations without a width",
     ),
     ModelRule(
         "a signal reaches the other stream in the next cycle; only one stream may wait for a semaphore",
-        Standing.INVENTED,
         "the thesis says that semaphores synchronize the streams, not how",
     ),
     ModelRule(
         "the TIGC gives all modules the same transfer and continues when the last is done; meanwhile PEs must leave "
         "local ports and marks alone",
-        Standing.INVENTED,
         "thesis 2.2.7 serves all EMCs of a module together; the rest is not printed",
     ),
-    ModelRule("instruction words of 32 bits with an opcode of 8 bits", Standing.INVENTED, "no encoding is published"),
+    ModelRule("instruction words of 32 bits with an opcode of 8 bits", "no encoding is published"),
     ModelRule(
         "where igc.supply is a rate: words come in the order of execution, over a separate path to each IGC, or one "
         "for both (igc.shared_supply), on which they take turns, word by word, where both have room; as early as the "
         "FIFO has room, or without igc.prefetch when the instruction is the next one; a routine, or a loop outside of "
         "routines, is sent as a whole when it comes first and stays in the memory of the IGC until those used later "
         "want room; a run begins with nothing there",
-        Standing.INVENTED,
         "thesis 2.2.2, 2.2.5: GPs send instructions to microcoded IGCs; neither memory, path nor rate is printed",
     ),
-    ModelRule("at the start all PEs are enabled and all memory and registers are 0", Standing.INVENTED, "not printed"),
+    ModelRule("at the start all PEs are enabled and all memory and registers are 0", "not printed"),
     ModelRule(
         "addresses and data leave a PE by its output port, data arrive in its input port; a base address is the first "
         "4 bytes of the output port, of which 24 bits are used",
-        Standing.DERIVED,
         "ports: thesis 2.2.1; the place of the base in the port is invented",
+        Standing.DERIVED,
     ),
     ModelRule(
         "an access is addressed inside an SDRAM by (bank * rows + row) * columns + column; texture memory starts as 0",
-        Standing.INVENTED,
         "sizes: thesis 2.2.6; no format is printed",
     ),
     ModelRule(
         "an explicit write takes two passes of four SDRAMs each: four addresses and four words fill the port",
-        Standing.DERIVED,
         "appendix B: two passes, since address and data exceed what one pass can send",
+        Standing.DERIVED,
     ),
     ModelRule(
         "every module has wires to the TASICs of each other one (tasic.path_bytes_per_cycle), on which a round of an "
         "explicit write crosses, addresses and data, while the next one leaves the EMCs and the last one is stored",
-        Standing.INVENTED,
         "thesis 2.2.1 says that there is a path between the TASICs and where it leads, nothing more",
     ),
     ModelRule(
         "the corner turners of an EMC hold one round: the address and the data of the PE served last",
-        Standing.INVENTED,
         "thesis 2.2.7 says that they can be used again, not how much they hold",
     ),
     ModelRule(
         "a greedy SDRAM controller charges the unexplained extra cycle of a read once a round; with an address for "
         "each device, every device has its own schedule and a round ends with the last",
-        Standing.INVENTED,
         "an option that is not the thesis's machine",
     ),
     ModelRule(
         "bytes for GP memory go round by round from the EMCs of a module, some rounds buffered in its TASICs, to the "
         "GNI, which takes one module at a time, buffers some parcels for each GP (gni.*) and passes on whole parcels; "
         "they are stored in the order in which they travel, for each module from a separate start address",
-        Standing.INVENTED,
         "bandwidths: thesis 3.8, 4.1.4; the rest is not printed",
     ),
     ModelRule(
         "each GP has a separate memory path, in both directions at once; a load takes some blocks of 32 bytes at a "
         "time (gni.part_blocks) and can go to several modules together",
-        Standing.INVENTED,
         "thesis 3.8 prints 200 MB/s for GP memory and two GPs",
     ),
     ModelRule(
         "the geometry network is one path of 800 MB/s that all nodes share, one parcel at a time",
-        Standing.INVENTED,
         "bandwidth: thesis 3.8; neither form nor latency is printed",
     ),
     ModelRule(
         "results kept in texture memory are read back by three PEs of four, 32 bytes each; the fourth gets its bytes "
         "from these by PixSwap",
-        Standing.INVENTED,
         "appendix B stores them and does not say how they come back",
     ),
     ModelRule(
         "floating point: IEEE 754 binary32, round to nearest even; subnormal operands are zeros, a result whose "
         "exponent before rounding is below the smallest normal is a zero; one quiet NaN",
-        Standing.INVENTED,
         "the thesis prints cycle counts only; microcode, so nothing in the machine depends on it",
     ),
 )
@@ -343,8 +325,11 @@ def _words(asked: str) -> list[tuple[str, str, str]]:
     found = [entry for names, entry in named if plain in names or plain.removesuffix("s") in names]
     found = found or [entry for names, entry in named if plain in " ".join(names).split()]
     if not found:
-        near = nearest(plain, [name for names, _ in named for name in names])
-        hint = f"did you mean {near}?" if near else "instructions: pixelflow isa --find WORD; codes: about --caveats"
+        hint = suggestion(
+            plain,
+            [name for names, _ in named for name in names],
+            "instructions: pixelflow isa --find WORD; codes: about --caveats",
+        )
         hint = f"a command: pixelflow {plain} --help" if plain in COMMANDS else hint
         raise InputError(Fault("there is no caveat and no word of this name", Place(asked), hint))
     return found

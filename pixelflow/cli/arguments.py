@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from pixelflow.cli.screen import FORMATS
-from pixelflow.simd.errors import nearest
+from pixelflow.simd.errors import suggestion
 from pixelflow.simd.units import whole_number
 
 _Value = TypeVar("_Value")
@@ -78,8 +78,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
-        found = nearest(str(value), choices)
-        hint = f"did you mean {found}?" if found else f"allowed: {', '.join(choices)}"
+        hint = suggestion(str(value), choices, f"allowed: {', '.join(choices)}")
         raise argparse.ArgumentError(action, f"{value!r} is unknown; {hint}")
 
     def _all_options(self) -> Iterator[tuple[str, str]]:

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
         raise UsageError("--json", "standard output holds one object only", "give -o, --listing, --symbols a file")
     machine = target_of(args.machine)
     program = assemble_file(args.program, args.parameters, machine)
-    found = machine.language.warnings(program) if machine is not None and machine.language else check(program)
+    found = machine.language.warnings(program) if machine.language else check(program)
     if isinstance(program, Program) and len(program.entries) > 1:
         found = [*found, *colliding_writes(program)]
     warnings = [str(warning).replace(": error: ", ": warning: ", 1) for warning in found]

@@ -11,6 +11,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 
 from microcode.places import EXAMPLES as EXAMPLES_FOLDER
+from pim_kernels import KERNELS
 from pixelflow.cli.arguments import Parser, add_common_options
 from pixelflow.cli.programs import shipped_files
 from pixelflow.cli.registry import COMMANDS
@@ -71,6 +72,7 @@ def _say_what_completes(parser: Parser, files: Mapping[str, _Completion]) -> Non
     shipped = _shipped()
     words = {
         "preset": tuple(PRESETS), "overrides": settings, "axes": settings, "operations": tuple(INSTRUCTIONS),
+        "kernels": ("all", *KERNELS),
         "shipped": (*shipped_files(), *SCENES, *BUILT_IN),
     }  # fmt: skip
     for below in parser.below.values():

@@ -25,6 +25,7 @@ from pixelflow.cli.picture_files import ANIMATED, check_picture, write_animation
 from pixelflow.cli.programs import read_program
 from pixelflow.cli.screen import Progress, Screen
 from pixelflow.config import THESIS
+from pixelflow.isa.program import PIXELFLOW
 from pixelflow.node import Node, Recorder, Replay
 from pixelflow.node.kernels import choose
 from pixelflow.node.pe_map import grid
@@ -328,7 +329,7 @@ def mandelbrot(show: Show, engine: str) -> list[tuple[str, int, str]]:
     title = "2 of 4   the Mandelbrot set: one point of the plane in every processor"
     show.doing(title, "assembling the microcode ...")
     node = Node(engine=engine)
-    replay = Replay(node, read_program("mandelbrot", ()))
+    replay = Replay(node, read_program("mandelbrot", (), PIXELFLOW))
     for cycle, end, _ in _replayed(show, replay, 12):
         rounds = node["count"]
         left = number(int((rounds == rounds.max()).sum()))

@@ -17,7 +17,7 @@ from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option
 from pixelflow.cli.programs import example_files, shipped_files, shipped_with
 from pixelflow.cli.screen import Screen, check_writable, output_file
 from pixelflow.course import EXERCISES
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, suggestion
 from pixelflow.simd.files import shipped
 from pixelflow.simd.machine import machine_named, machines
 from pixelflow.simd.report import Column, Fact, Report, Table, number
@@ -133,7 +133,6 @@ def _path(name: str, machine: str) -> Path:
     known = {**shipped_files(), **SCENES, **_PATCHES} if own else shipped_with(machine_named(machine).target)
     path = known.get(name) or known.get(Path(name).stem)
     if path is None:
-        close = nearest(name, known)
-        hint = f"did you mean {close}?" if close else "pixelflow examples lists them"
+        hint = suggestion(name, known, "pixelflow examples lists them")
         raise InputError(Fault("there is no example, exercise or scene of this name", Place(name), hint))
     return path

@@ -19,6 +19,7 @@ from pixelflow.cli.arguments import add_engine_option, count
 from pixelflow.cli.programs import read_program
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file
 from pixelflow.course import EXERCISES, Grade, GradeReport, exercise_for, grade, not_graded
+from pixelflow.isa.program import PIXELFLOW
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError, nearest
 from pixelflow.simd.report import Report
 
@@ -78,7 +79,7 @@ def _grade(path: str, name: str | None, engine: str) -> Grade:
     try:
         path = _solution(path)
         exercise = exercise_for(path, name)
-        return grade(read_program(path, ()), exercise, source=path, engine=engine)
+        return grade(read_program(path, (), PIXELFLOW), exercise, source=path, engine=engine)
     except (MissingPackageError, UsageError):  # of this machine or command, not of the file
         raise
     except InputError as error:

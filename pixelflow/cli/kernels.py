@@ -10,10 +10,11 @@ All of them take a minute or two.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection, Sequence
 from pkgutil import resolve_name
 
 from pim_kernels import KERNELS, KernelRun, kernels_report, measure
-from pixelflow.cli.arguments import Parser, add_config_options, add_engine_option, count_or_zero
+from pixelflow.cli.arguments import add_config_options, add_engine_option, count_or_zero
 from pixelflow.cli.machine_values import (
     PIXELFLOW,
     add_machine_option,
@@ -26,7 +27,7 @@ from pixelflow.cli.screen import Progress, Screen
 from pixelflow.config import PRESETS, NodeConfig
 from pixelflow.node import EnergyConfig
 from pixelflow.simd.commands import MachineKernels
-from pixelflow.simd.errors import UsageError, nearest
+from pixelflow.simd.errors import UsageError, suggestion
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Report
@@ -47,22 +48,11 @@ _OF_NODES = ("engine", "seed", "energy", "price", "config", "preset")
 """Options that only kernels of processing in memory take."""
 
 
-class _Words(tuple[str, ...]):
-    """Names of kernels of processing in memory; any word passes, as it may name a kernel of another machine."""
-
-    __slots__ = ()
-
-    def __contains__(self, word: object) -> bool:
-        return True
-
-
-def add_arguments(parser: Parser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which kernels, on which machine and engine, with which data."""
     add = parser.add_argument
-    names = (_ALL, *KERNELS)
-    add("kernels", nargs="*", choices=_Words(names), default=_ALL, metavar="KERNEL",
+    add("kernels", nargs="*", default=_ALL, metavar="KERNEL",
         help=f"which of {', '.join(KERNELS)} (default: {_ALL})")  # fmt: skip
-    parser.set_defaults(refuse=parser.error)
     add_machine_option(parser)
     add("--list", action="store_true", help="other machines: list the names and places of all kernels, run none")
     add_engine_option(parser)
@@ -79,17 +69,12 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         return _of_another(args, screen)
     if args.list:
         raise UsageError("--list", "is of other machines' kernels", "add --machine")
-    for name in args.kernels if args.kernels != _ALL else ():
-        if name not in (_ALL, *KERNELS):
-            near = nearest(name, (_ALL, *KERNELS))
-            hint = f"did you mean {near}?" if near else f"allowed: {', '.join((_ALL, *KERNELS))}"
-            args.refuse(f"argument KERNEL: {name!r} is unknown; {hint}")
+    chosen = [KERNELS[name] for name in _named(args.kernels, KERNELS)]
     if args.price and not args.energy:
         raise UsageError("--price", "there is no --energy to account for")
     prices = configured(EnergyConfig, "--price", args.price)
     engine = engine_of(args, screen)
     machines = _machines(args, screen)
-    chosen = [KERNELS[name] for name in (KERNELS if _ALL in args.kernels else dict.fromkeys(args.kernels))]
     for config in machines.values():
         for kernel in chosen:
             kernel.program(config)  # what does not fit is said before anything runs
@@ -113,12 +98,7 @@ def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
     if machine.commands is None or not machine.commands.kernels:
         raise UsageError("--machine", f"there are no kernels of {machine.title} here")
     kernels: MachineKernels[object, object, object] = resolve_name(machine.commands.kernels)
-    names = list(kernels.known) if args.kernels == _ALL else list(dict.fromkeys(args.kernels))
-    for name in names:
-        if name not in kernels.known:
-            near = nearest(name, kernels.known)
-            hint = f"did you mean {near}?" if near else f"kernels: {', '.join(kernels.known)}"
-            raise UsageError("KERNEL", f"there is no kernel {name!r}", hint)
+    names = _named(args.kernels, kernels.known)
     if args.list:
         return kernels.listed([kernels.known[name] for name in names])
     config = configured(machine.configuration, "-D", args.overrides)
@@ -128,6 +108,15 @@ def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
             progress.doing(name)
             found.append((kernels.known[name], kernels.carry_out(kernels.known[name], config, progress.doing)))
     return kernels.report(found, config)
+
+
+def _named(words: Sequence[str], known: Collection[str]) -> list[str]:
+    """Return the names of the kernels that were asked for, each once; raises UsageError for an unknown one."""
+    for word in words if words != _ALL else ():
+        if word not in (_ALL, *known):
+            hint = suggestion(word, (_ALL, *known), f"kernels: {', '.join((_ALL, *known))}")
+            raise UsageError("KERNEL", f"there is no kernel {word!r}", hint)
+    return list(known if _ALL in words else dict.fromkeys(words))
 
 
 def _machines(args: argparse.Namespace, screen: Screen) -> dict[str, NodeConfig]:

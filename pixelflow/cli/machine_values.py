@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pixelflow.cli.arguments import parsed
 from pixelflow.cli.screen import Screen
 from pixelflow.config import NodeConfig, load_effective
+from pixelflow.isa import program
 from pixelflow.node.kernels import choose
 from pixelflow.simd.configuration import ConfigFiles, Effective, Value, leaves
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError, install_command
@@ -61,11 +62,11 @@ def add_machine_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--machine", default=PIXELFLOW, metavar="NAME", help="which machine (default: pixelflow)")
 
 
-def target_of(name: str) -> ProgramTarget[AssembledProgram] | None:
-    """Return the assembler's target for a machine; None for the default one."""
+def target_of(name: str) -> ProgramTarget[AssembledProgram]:
+    """Return the assembler's target for a machine."""
     from pixelflow.simd.machine import machine_named
 
-    return None if name == PIXELFLOW else machine_named(name).target
+    return program.PIXELFLOW if name == PIXELFLOW else machine_named(name).target
 
 
 def examples_for(command: str, *without: str) -> tuple[str, ...]:

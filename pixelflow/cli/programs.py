@@ -7,9 +7,10 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import product
 from pathlib import Path, PurePath
-from typing import TypeVar, overload
+from typing import TypeVar
+
+import numpy as np
 
 import microcode
 from microcode.assembly import assemble_file as assemble_kept
@@ -75,33 +76,20 @@ def target_on(config: NodeConfig) -> ProgramTarget[Program]:
     return target_of(config.array.main_bytes, config.array.memory_bytes)
 
 
-@overload
-def read_program(path: str, parameters: Iterable[str], target: None = None) -> Program: ...
-@overload
-def read_program(path: str, parameters: Iterable[str], target: ProgramTarget[_Code]) -> _Code: ...
-def read_program(
-    path: str, parameters: Iterable[str], target: ProgramTarget[AssembledProgram] | None = None
-) -> AssembledProgram:
+def read_program(path: str, parameters: Iterable[str], target: ProgramTarget[_Code]) -> _Code:
     """Return the program of an object file (``.mco``) or of a source file; ``-`` is source on standard input.
 
-    The bare name of an example that is shipped means that, where no such file is here.
-    ``target`` is what it is for (None: the instruction streams of a node with the thesis's memory).
+    The bare name of an example that is shipped means that, where no such file is here. ``target`` is what it is for.
     """
     parameters = list(parameters)
     if not path.endswith(OBJECT_SUFFIX):
         return assemble_file(path, parameters, target)
     if parameters:
         raise InputError(Fault("-P sets parameters of a source; an object file has no parameters", Place(path)))
-    return (Program if target is None else target.program).load(path)
+    return target.program.load(path)
 
 
-@overload
-def assemble_file(path: str, parameters: Iterable[str], target: None = None) -> Program: ...
-@overload
-def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget[_Code]) -> _Code: ...
-def assemble_file(
-    path: str, parameters: Iterable[str], target: ProgramTarget[AssembledProgram] | None = None
-) -> AssembledProgram:
+def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget[_Code]) -> _Code:
     """Assemble a source file, or standard input for ``-``."""
     values = _numbers(parameters)
     try:
@@ -115,10 +103,7 @@ def assemble_file(
         raise
 
 
-def _assembled(
-    path: str, values: dict[str, int | float], target: ProgramTarget[AssembledProgram] | None
-) -> AssembledProgram:
-    target = target or PIXELFLOW
+def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget[_Code]) -> _Code:
     if path != STANDARD_STREAM:
         return assemble_kept(*_file_or_shipped(path, target), target, values)
     content = read_stream(sys.stdin.buffer, SOURCE, _STDIN)
@@ -224,18 +209,11 @@ def select_lanes(text: str, array: ArrayConfig) -> list[int]:
         elif len(parts) == 4:
             names = ("module", "EMC", "panel", "PE")
             axes = [_numbers_of_pe_selection(*each, text) for each in zip(parts, array.shape, names, strict=True)]
-            chosen = [_lane(place, array) for place in product(*axes)]
+            chosen = np.arange(array.lanes).reshape(array.shape)[np.ix_(*axes)].ravel().tolist()
         else:
             raise UsageError(f"--pe {text}", f"{item!r} is not a choice of PEs", _FORMS)
         lanes.update(dict.fromkeys(chosen))
     return list(lanes)
-
-
-def _lane(place: tuple[int, ...], array: ArrayConfig) -> int:
-    lane = 0
-    for part, size in zip(place, array.shape, strict=True):
-        lane = lane * size + part
-    return lane
 
 
 def _numbers_of_pe_selection(part: str, size: int, name: str, text: str) -> range:

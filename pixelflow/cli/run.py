@@ -44,7 +44,7 @@ from pixelflow.node.pe_report import FLAGS, RangeView, dump_parts, json_value, m
 from pixelflow.simd.arrays import parse_arrays
 from pixelflow.simd.attendance import Attendance, Going
 from pixelflow.simd.configuration import Effective
-from pixelflow.simd.errors import CycleLimitError, Fault, InputError, Place, UsageError, nearest
+from pixelflow.simd.errors import CycleLimitError, Fault, InputError, Place, UsageError, suggestion
 from pixelflow.simd.files import ARRAYS, read_bytes
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.observe import Bus
@@ -164,8 +164,7 @@ def read_memory_file(path: str, node: Node, program: Program) -> None:
         found = _range(key, node, program)
         if found is None:
             names = ["memory", *(each.name for each in program.ranges)]
-            close = nearest(key, names)
-            hint = f"did you mean {close}?" if close else f"known: {', '.join(names[:20])}"
+            hint = suggestion(key, names, f"known: {', '.join(names[:20])}")
             faults.append(Fault("the program has no memory range of this name", place, hint))
             continue
         rows = _rows(values, found.size, node.lanes, whole=key == "memory")

@@ -25,7 +25,15 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.simd.configuration import Value, leaves
-from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, UsageError, format_error, nearest
+from pixelflow.simd.errors import (
+    Fault,
+    InputError,
+    Place,
+    SimulatorError,
+    UsageError,
+    format_error,
+    suggestion,
+)
 from pixelflow.simd.files import TABLE, locked, read_bytes
 from pixelflow.simd.report import Curves, Json, number, six_digits
 from pixelflow.simd.workers import WorkerPool
@@ -94,8 +102,7 @@ def axis_of(text: str, options: Sequence[argparse.Action], *, parameters: bool) 
         return Axis(name, values, lambda value: _option_words(shown, action, value))
     if parameters and name.startswith(_PARAMETER):
         return Axis(name, values, lambda value: ["-P", f"{name.removeprefix(_PARAMETER)}={written_as(value)}"], True)
-    found = nearest(name, [*keys, *by_name])
-    hint = f"did you mean {found}?" if found else "see: pixelflow config show, and this command's --help"
+    hint = suggestion(name, [*keys, *by_name], "see: pixelflow config show, and this command's --help")
     raise UsageError(shown, f"{name} is neither a configuration key nor an option that can be swept", hint)
 
 

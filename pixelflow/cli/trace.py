@@ -15,9 +15,9 @@ from pixelflow.cli.trace_files import reading
 from pixelflow.isa import INSTRUCTIONS
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.report import Column, Report, Table, counted, number, share, verbatim
-from pixelflow.simd.trace import Checked
+from pixelflow.simd.trace import Trace
 from pixelflow.simd.trace.formats import PERFETTO
-from pixelflow.simd.trace.perfetto import check_perfetto
+from pixelflow.simd.trace.perfetto import read_perfetto
 from pixelflow.simd.trace.vcd import OPCODE_BITS
 
 EXAMPLES = (
@@ -59,37 +59,42 @@ def _check(file: str) -> Report:
         if format.name != PERFETTO:
             message = f"a {format.name} trace is for its viewers alone and is not read back"
             raise InputError(Fault(message, Place(file), "check the Perfetto trace of the run"))
-        checked = check_perfetto(stream, file)
-    whole = checked.end - checked.begin
-    totals = {track: _with_idle(checked, cycles) for track, cycles in checked.totals.items()}
+        trace = read_perfetto(stream, file)
+    whole = trace.end - trace.begin
+    totals = {track: _with_idle(trace, cycles) for track, cycles in trace.totals().items()}
+    counts = {
+        "spans": sum(map(len, trace.spans.values())),
+        "counter values": sum(map(len, trace.counters.values())),
+        "arrows": len(trace.flows),
+    }
     columns = (Column("cycles", number), Column("share", verbatim), Column("track"), Column("what"))
     rows = [
         (count, share(count, whole), track, what) for track, cycles in totals.items() for what, count in cycles.items()
     ]
     return Report(
         results=[
-            f"{file}: {checked.format}, in order; cycles {number(checked.begin)} to {number(checked.end)}",
-            ", ".join(counted(count, noun.removesuffix("s")) for noun, count in checked.counts.items()),
-            *(f"  {key} {value}" for key, value in checked.header.items()),
+            f"{file}: {PERFETTO}, in order; cycles {number(trace.begin)} to {number(trace.end)}",
+            ", ".join(counted(count, noun.removesuffix("s")) for noun, count in counts.items()),
+            *(f"  {key} {value}" for key, value in trace.legend.items()),
             "",
             Table(columns, rows),
         ],
         schema="pixelflow.trace-check/1",
         data={
             "file": file,
-            "format": checked.format,
-            "header": checked.header,
-            "cycles": {"begin": checked.begin, "end": checked.end},
+            "format": PERFETTO,
+            "header": trace.legend,
+            "cycles": {"begin": trace.begin, "end": trace.end},
             "tracks": totals,
-            "counts": checked.counts,
+            "counts": counts,
         },
     )
 
 
-def _with_idle(checked: Checked, cycles: dict[str, int]) -> dict[str, int]:
+def _with_idle(trace: Trace, cycles: dict[str, int]) -> dict[str, int]:
     """Return cycles by heading, busy first, with those in which nothing happened at the end."""
     ordered = dict(sorted(cycles.items(), key=lambda item: (item[0] != "busy", item[0])))
-    return {**ordered, "idle": checked.end - checked.begin - sum(cycles.values())}
+    return {**ordered, "idle": trace.end - trace.begin - sum(cycles.values())}
 
 
 def _opcodes(output: str) -> None:

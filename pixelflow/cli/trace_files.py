@@ -18,7 +18,7 @@ from pixelflow.isa.control import SEMAPHORES
 from pixelflow.observe import Bus
 from pixelflow.observe.node_tracer import NodeTracer
 from pixelflow.simd.configuration import Effective
-from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError, nearest
+from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError, suggestion
 from pixelflow.simd.trace import Selection, Trace, TraceClock, Tracer, Track, known_tracks, unknown_track
 from pixelflow.simd.trace.formats import FORMATS, PERFETTO, Format, format_of
 from pixelflow.simd.trace.trace_model import STREAMS
@@ -182,8 +182,7 @@ def _format_of_name(spec: str) -> Format:
     for format in FORMATS.values():
         if PurePath(spec.removesuffix(_ZIPPED)).suffix == format.suffix:
             return format
-    found = nearest(spec.partition(":")[0], FORMATS)
-    hint = f"did you mean {found}?" if found else f"formats: {', '.join(FORMATS)}; to a file: FMT:FILE"
+    hint = suggestion(spec.partition(":")[0], FORMATS, f"formats: {', '.join(FORMATS)}; to a file: FMT:FILE")
     raise UsageError(f"--trace {spec}", "is neither a format nor a file name with the suffix of one", hint)
 
 

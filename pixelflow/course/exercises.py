@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, suggestion
 from pixelflow.simd.files import shipped
 
 # An exercise as data: what a solution is given, what every PE must hold after it, and how long it may take.
@@ -175,8 +175,7 @@ def exercise_for(path: str, name: str | None = None) -> Exercise:
         return found[0]
     known = ", ".join(EXERCISES)
     if name is not None:
-        close = nearest(name, EXERCISES)
-        hint = f"did you mean {close}?" if close else f"exercises: {known}"
+        hint = suggestion(name, EXERCISES, f"exercises: {known}")
         raise InputError(Fault(f"there is no exercise {name!r}", hint=hint))
     message = "the name of the file says " + ("more than one exercise" if found else "no exercise")
     raise InputError(Fault(message, Place(path), f"--exercise NAME says which: {known}"))

@@ -9,39 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import THESIS
-from pixelflow.course.exercises import EXERCISES, Exercise, Mistake, Values
+from pixelflow.course.exercises import Exercise, Mistake, Values, exercise_for
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.node.pe_report import position
-from pixelflow.simd.errors import Fault, InputError, SimulatorError, format_error, must_be, nearest
+from pixelflow.simd.errors import InputError, SimulatorError, format_error, must_be
 from pixelflow.simd.report import Column, Fact, Part, Report, Shown, Table, counted, number, verbatim
-
-# The trial of a solution: one run on one set of data, in a machine whose memory holds anything, and what is wrong.
-
 
 _PATIENCE = 100
 """Times the budget after which a solution is stopped."""
 _MOST_MISTAKES = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trial:
-    """One run of a solution, and every reason why it does not do."""
-
-    start: NDArray[np.uint8]
-    """Memory of all PEs before the run: uint8[bytes, lanes]."""
-    reasons: tuple[str, ...]
-    mistakes: tuple[Mistake, ...] = ()
-    """The first of the bytes that are wrong, by PE."""
-    wrong_pes: int = 0
-    notes: tuple[str, ...] = ()
-    """Hints at the cause."""
-    run: Run | None = None
-    """None where something stopped it."""
-
-
-def trial(program: Program, exercise: Exercise, seed: int, engine: str) -> Trial:
-    """Run a program on the data of a seed and compare every PE.
+def _trial(program: Program, exercise: Exercise, source: str, seed: int, engine: str) -> Grade:
+    """Run a program on the data of a seed, in a machine whose memory holds anything, and compare every PE.
 
     Memory is random before the program's own data sections and the exercise's values come into it, and ranges for
     results are random after them, so that neither cleared memory nor a data section is an answer.
@@ -61,7 +42,7 @@ def trial(program: Program, exercise: Exercise, seed: int, engine: str) -> Trial
         run = node.run(program, max_cycles=_PATIENCE * exercise.budget)
     except SimulatorError as error:
         said = "; ".join(line.strip() for line in str(error).splitlines())
-        return Trial(start, (f"the run was stopped: {said}",))
+        return Grade(exercise, source, (f"the run was stopped: {said}",), start=start)
     mistakes, wrong = _mistakes_of(node, exercise, given, x, y)
     reasons = []
     if wrong:
@@ -74,7 +55,7 @@ def trial(program: Program, exercise: Exercise, seed: int, engine: str) -> Trial
     over = run.total_cycles - exercise.budget
     if over > 0:
         reasons.append(f"{counted(over, 'cycle')} over the budget of {number(exercise.budget)}")
-    return Trial(start, tuple(reasons), mistakes, wrong, _notes(run) if wrong else (), run)
+    return Grade(exercise, source, tuple(reasons), mistakes, wrong, _notes(run) if wrong else (), run, start)
 
 
 def _random(rng: np.random.Generator, size: int, lanes: int) -> NDArray[np.uint8]:
@@ -120,14 +101,13 @@ class Grade(Shown):
     """None where the file names no exercise."""
     source: str
     reasons: tuple[str, ...] = ()
-    cycles: int | None = None
-    """Of both streams together; None where the run did not end."""
     mistakes: tuple[Mistake, ...] = ()
     """The first of the bytes that are wrong, by PE."""
     wrong_pes: int = 0
     notes: tuple[str, ...] = ()
     """Hints at the cause."""
     run: Run | None = None
+    """None where something stopped it."""
     start: NDArray[np.uint8] | None = None
     """Memory of all PEs before the run that decided, uint8[bytes, lanes]; None where nothing was run."""
     refusal: str | None = None
@@ -137,6 +117,11 @@ class Grade(Shown):
     def passed(self) -> bool:
         """True where nothing is wrong."""
         return not self.reasons
+
+    @property
+    def cycles(self) -> int | None:
+        """Of both streams together; None where the run did not end."""
+        return None if self.run is None else self.run.total_cycles
 
     @property
     def result(self) -> str:
@@ -241,20 +226,12 @@ def grade(program: Program, exercise: str | Exercise, *, source: str = "", engin
     that as the reason. Raises InputError for an exercise that is not there.
     """
     must_be(program, Program, "a Program", "assemble(FILE) makes one")
-    if not isinstance(exercise, Exercise):
-        if exercise not in EXERCISES:
-            close = nearest(str(exercise), EXERCISES)
-            hint = f"did you mean {close}?" if close else f"exercises: {', '.join(EXERCISES)}"
-            raise InputError(Fault(f"there is no exercise {exercise!r}", hint=hint))
-        exercise = EXERCISES[exercise]
+    exercise = exercise if isinstance(exercise, Exercise) else exercise_for("", str(exercise))
     source = source or program.name
     found = Grade(exercise, source, _declarations(program, exercise))
     for seed in _SEEDS:
         if found.passed:
-            done = trial(program, exercise, seed, engine)
-            cycles = None if done.run is None else done.run.total_cycles
-            result = (done.reasons, cycles, done.mistakes, done.wrong_pes, done.notes, done.run, done.start)
-            found = Grade(exercise, source, *result)
+            found = _trial(program, exercise, source, seed, engine)
     return found
 
 

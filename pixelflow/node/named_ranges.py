@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pixelflow.isa import MemoryRange, Program, RangeForm
 from pixelflow.isa.declarations import CARRIES, MASKS, WORDS
-from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.errors import Fault, InputError, suggestion
 from pixelflow.simd.report import counted
 
 Numbers = NDArray[np.unsignedinteger] | NDArray[np.float32]
@@ -36,8 +36,7 @@ def find_range(text: str, program: Program | None) -> tuple[MemoryRange, RangeFo
     found = next((each for each in program.ranges if each.name == name), None)
     if found is None:
         names = [each.name for each in program.ranges]
-        close = nearest(name, names)
-        hint = f"did you mean {close}?" if close else f"ranges: {', '.join(names) or 'none'}"
+        hint = suggestion(name, names, f"ranges: {', '.join(names) or 'none'}")
         base = name.partition("[")[0]
         if name in WORDS:
             hint = f"node.register({name!r}) reads a register"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pixelflow.isa import MemoryRange, Program, RangeForm
 from pixelflow.node.named_ranges import numbers_of
-from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.errors import Fault, InputError, suggestion
 from pixelflow.simd.report import Fact, Part, RasterImage, Report, Shown, number
 
 REGISTERS = ("R", "S", "M")
@@ -167,8 +167,7 @@ class MapView:
         found = next((each for each in ranges if each.name == name), None)
         if found is None:
             names = [*MAP_FLAGS, *REGISTERS, *(each.name for each in ranges)]
-            close = nearest(name, names)
-            hint = f"did you mean {close}?" if close else f"allowed: {', '.join(names)}"
+            hint = suggestion(name, names, f"allowed: {', '.join(names)}")
             if any(name == f"{each.name}:{form.value}" for each in ranges for form in RangeForm):
                 hint = "a map takes the form that the program declares; NAME[i] is a byte"
             raise InputError(Fault(f"{name!r} is neither a flag nor a register nor a memory range", hint=hint))

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
-from pixelflow.simd.errors import Fault, InputError, InternalError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, InternalError, Place, nearest, suggestion
 from pixelflow.simd.files import CONFIGURATION, read_text
 from pixelflow.simd.report import Json
 from pixelflow.simd.units import Constant, Standing
@@ -28,6 +27,7 @@ type_names = {bool: "true or false", int: "a whole number", str: "a text in quot
 
 Group = TypeVar("Group")
 Kind = TypeVar("Kind", bound="Value")
+About = ParamSpec("About")
 
 Value = int | bool | str
 """Types of a configuration value. There are no fractions: every quantity is a count."""
@@ -89,29 +89,17 @@ class Param:
         return "any"
 
 
-def param(
-    default: Kind,
-    text: str,
-    *,
-    unit: str,
-    source: str,
-    standing: Standing,
-    low: int | None = None,
-    high: int | None = None,
-    allowed: tuple[Value, ...] | None = None,
-    read_by: str | None = None,
-    because: str = "",
-    matters: str = "",
-    state: bool = False,
-    added: bool = False,
-    moved: tuple[Value, ...] = (),
-    presets: Mapping[str, PresetValue] = MappingProxyType({}),
-) -> Kind:
-    """Return a dataclass field for one value; the rest is what :class:`Param` says of it."""
-    about = Param(
-        text, unit, source, standing, low, high, allowed, read_by, because, matters, state, added, moved, presets
-    )
-    return field(default=default, metadata={"param": about})
+def _declared_by(kind: Callable[About, Param]) -> Callable[Concatenate[Kind, About], Kind]:
+    """Return `param`: after the default it takes what ``kind`` does, with the same types."""
+
+    def param(default: Kind, /, *args: About.args, **about: About.kwargs) -> Kind:
+        """Return a dataclass field for one value; the rest is what :class:`Param` says of it."""
+        return field(default=default, metadata={"param": kind(*args, **about)})
+
+    return param
+
+
+param = _declared_by(Param)
 
 
 def section(kind: type[Group]) -> Group:
@@ -348,11 +336,9 @@ class ConfigFiles(Generic[Config]):
             faults.append(Fault(f"no preset has the name {shorten(preset)}", hint=_suggest(preset, self.presets)))
             raise InputError(faults)
         chosen = _check(settings, known, _sections(type(base)), faults)
-        if not faults:
-            faults = _combined_faults(base, chosen)
         if faults:
             raise InputError(faults)
-        config = _changed(base, {key: setting.value for key, setting in chosen.items()})
+        config = _changed(base, chosen)
         set_by = {key: chosen[key].origin if key in chosen else f"preset {preset}" for key, *_ in leaves(config)}
         return Effective(config, preset, set_by)
 
@@ -495,7 +481,7 @@ def _shown_key(key: str) -> str:
     return key if len(key) <= 60 else key[:57] + "..."
 
 
-def _nearest_key(setting: _Setting, known: Iterable[str], sections: Iterable[str]) -> str:
+def _nearest_key(setting: _Setting, known: Iterable[str], sections: Iterable[str]) -> str | None:
     section_name, _, leaf = setting.key.rpartition(".")
     if isinstance(setting.value, dict):
         return _suggest(setting.key, sections)
@@ -506,21 +492,10 @@ def _nearest_key(setting: _Setting, known: Iterable[str], sections: Iterable[str
     return _suggest(setting.key, inside) if nearest(setting.key, inside) else _suggest(setting.key, known)
 
 
-def _suggest(word: str, allowed: Iterable[str]) -> str:
+def _suggest(word: str, allowed: Iterable[str]) -> str | None:
     allowed = list(allowed)
-    found = nearest(word, allowed)
-    if found:
-        return f"did you mean {found}?"
-    return f"known: {', '.join(allowed)}" if len(allowed) <= 8 else "see: pixelflow config show"
-
-
-def _combined_faults(base: Config, chosen: Mapping[str, _Setting]) -> list[Fault]:
-    """Check the combinations before the tree is built, so that each fault has the place of what the user wrote."""
-    try:
-        _changed(base, {key: setting.value for key, setting in chosen.items()})
-    except InputError as error:
-        return [_with_place(fault, chosen) for fault in error.faults]
-    return []
+    known = f"known: {', '.join(allowed)}" if len(allowed) <= 8 else "see: pixelflow config show"
+    return suggestion(word, allowed, known)
 
 
 def _with_place(fault: Fault, chosen: Mapping[str, _Setting]) -> Fault:
@@ -533,19 +508,17 @@ def _with_place(fault: Fault, chosen: Mapping[str, _Setting]) -> Fault:
     return fault
 
 
-def _changed(base: Config, values: Mapping[str, object]) -> Config:
-    """Return ``base`` with some values replaced; checked once, as a whole."""
-    groups: dict[str, dict[str, object]] = {}
-    top: dict[str, object] = {}
-    for key, value in values.items():
+def _changed(base: Config, chosen: Mapping[str, _Setting]) -> Config:
+    """Return ``base`` with some values replaced; checked once, as a whole, faults at the places of what is set."""
+    groups: dict[str, dict[str, object]] = {"": {}}
+    for key, setting in chosen.items():
         group, _, leaf = key.rpartition(".")
-        if group:
-            groups.setdefault(group, {})[leaf] = value
-        else:
-            top[leaf] = value
-    for group, changes in groups.items():
-        top[group] = replace(getattr(base, group), **changes)
-    return replace(base, **top)
+        groups.setdefault(group, {})[leaf] = setting.value
+    try:
+        top = groups.pop("")
+        return replace(base, **top, **{name: replace(getattr(base, name), **new) for name, new in groups.items()})
+    except InputError as error:
+        raise InputError(_with_place(fault, chosen) for fault in error.faults) from None
 
 
 # The configuration file as a JSON Schema (draft 2020-12), derived from the declarations.

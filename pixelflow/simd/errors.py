@@ -240,6 +240,12 @@ def nearest(word: str, allowed: Iterable[str]) -> str | None:
     return by_folded[found[0]] if found else None
 
 
+def suggestion(word: str, allowed: Iterable[str], otherwise: str | None = None) -> str | None:
+    """Return the hint with the allowed word that was most likely meant, ``otherwise`` where none is close."""
+    found = nearest(word, allowed)
+    return f"did you mean {found}?" if found else otherwise
+
+
 def format_error(error: SimulatorError) -> str:
     """Return the text that a user reads: one block per fault, without a traceback."""
     if isinstance(error, InputError):

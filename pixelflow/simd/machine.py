@@ -17,7 +17,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pixelflow.simd.attendance import Telling
-from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.errors import Fault, InputError, suggestion
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
@@ -157,8 +157,7 @@ def machine_named(name: str) -> AnyMachine:
     place = _announced(GROUP).get(name)
     if place is None:
         known = machine_names()
-        near = nearest(name, known)
-        hint = f"did you mean {near}?" if near else f"machines: {', '.join(known)}"
+        hint = suggestion(name, known, f"machines: {', '.join(known)}")
         raise InputError(Fault(f"unknown machine {name}", hint=hint))
     file, _, attribute = place.partition(":")
     machine = getattr(import_module(file), attribute, None)

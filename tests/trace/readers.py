@@ -7,10 +7,24 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from pixelflow.simd.trace import Checked, Track, TrackKind
+from pixelflow.simd.trace import Track, TrackKind
 
 _ESCAPE = re.compile(r"\\x([0-9a-f]+);")
+
+
+class Checked(NamedTuple):
+    """Contents of a trace file without faults."""
+
+    format: str
+    header: dict[str, str]
+    begin: int
+    end: int
+    totals: dict[str, dict[str, int]]
+    """For each track, its cycles by heading: ``busy``, ``wait sem 2``, ``wait transfer``."""
+    counts: dict[str, int]
+    """How many there are of what the format is made of: spans, rows, changes, arrows."""
 
 
 def unescape(text: str) -> str:

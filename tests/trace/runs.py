@@ -13,12 +13,12 @@ from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node import Node, Run
 from pixelflow.observe import Bus
 from pixelflow.observe.node_tracer import NodeTracer
-from pixelflow.simd.trace import EVERYTHING, Checked, Selection, Trace, TraceClock, Track, known_tracks
+from pixelflow.simd.trace import EVERYTHING, Selection, Trace, TraceClock, Track, known_tracks
 from pixelflow.simd.trace.formats import FORMATS, PERFETTO
-from pixelflow.simd.trace.perfetto import check_perfetto
+from pixelflow.simd.trace.perfetto import read_perfetto
 from pixelflow.simd.trace.trace_model import STREAMS
 from tests.streams.exchanges import program as exchange
-from tests.trace.readers import read_kanata, read_vcd
+from tests.trace.readers import Checked, read_kanata, read_vcd
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "microcode" / "examples"
 PATHS = ("store0", "store1", "from_gni0", "from_gni1", "from_gni2", "from_gni3", "network_out")
@@ -86,7 +86,13 @@ def written(trace: Trace, format: str) -> bytes:
 def checked(data: bytes, format: str) -> Checked:
     """Return what a reader finds in a file: of Perfetto the strict one of the product, of the others one of ours."""
     if format == PERFETTO:
-        return check_perfetto(io.BytesIO(data), "test.perfetto")
+        trace = read_perfetto(io.BytesIO(data), "test.perfetto")
+        counts = {
+            "spans": sum(map(len, trace.spans.values())),
+            "counter values": sum(map(len, trace.counters.values())),
+            "arrows": len(trace.flows),
+        }
+        return Checked("perfetto", trace.legend, trace.begin, trace.end, trace.totals(), counts)
     return {"vcd": read_vcd, "kanata": read_kanata}[format](data)
 
 

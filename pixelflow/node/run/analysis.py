@@ -25,7 +25,7 @@ from pixelflow.node.run.straight_code import (
 )
 from pixelflow.node.run.supply import cycles_of, loops_of
 from pixelflow.simd.configuration import Value
-from pixelflow.simd.errors import Fault, InputError, InternalError, nearest
+from pixelflow.simd.errors import Fault, InputError, InternalError, suggestion
 
 _USES = (SIGNAL, WAIT)
 
@@ -260,8 +260,7 @@ def _must_have(program: Program, config: NodeConfig) -> None:
     values, name, faults = config.values, program.name or "the program", []
     for need in program.needs:
         if need.key not in values:
-            near = nearest(need.key, values)
-            hint = f"did you mean {near}?" if near else "pixelflow config show lists all"
+            hint = suggestion(need.key, values, "pixelflow config show lists all")
             faults.append(Fault(f"{name} needs {need.key} = {need.value}, which no configuration has", hint=hint))
         elif values[need.key] != need.value:
             has, why = values[need.key], f": {need.why}" if need.why else ""

@@ -48,13 +48,12 @@ class Shown(ABC):
 
     def table(self, name: str | None = None) -> ShownTable:
         """Return a table by name, the first without one; raises InputError with the names where there is none such."""
-        from pixelflow.simd.errors import Fault, InputError, nearest
+        from pixelflow.simd.errors import Fault, InputError, suggestion
 
         found = self.tables()
         wanted = next(iter(found), "") if name is None else str(name)
         if wanted not in found:
-            close = nearest(wanted, found)
-            hint = f"did you mean {close}?" if close else f"tables: {', '.join(found) or 'none'}"
+            hint = suggestion(wanted, found, f"tables: {', '.join(found) or 'none'}")
             raise InputError(Fault(f"there is no table {wanted!r}", hint=hint))
         return ShownTable(wanted, found[wanted])
 
@@ -111,50 +110,28 @@ class ShownTable(Shown):
         return Report(self.name, parts=[replace(self.content, rows=rows[:_FEW_ROWS]), *more])
 
     def to_dict(self) -> dict[str, list[Json]]:
-        """Return the cells by column."""
+        """Return the cells by column, as numbers and texts, without rows of sums.
 
-        return columns_of(self.content)
+        A column is called as in JSON, or without a key there by its label.
+        """
+        columns = enumerate(self.content.columns)
+        return {each.key or each.label or "": [row[at] for row in self.content.rows] for at, each in columns}
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a data frame of pandas; raises MissingPackageError where it is not installed."""
-
-        return to_pandas(self.content)
+        try:
+            import pandas
+        except ImportError:
+            raise MissingPackageError("this data frame needs pandas, which is not installed", "frames") from None
+        return pandas.DataFrame(self.to_dict())
 
     def to_polars(self) -> polars.DataFrame:
         """Return a data frame of polars; raises MissingPackageError where it is not installed."""
-
-        return to_polars(self.content)
-
-
-# Tables of reports as data frames of pandas or polars, where one of them is installed.
-
-
-def columns_of(table: Table) -> dict[str, list[Json]]:
-    """Return the cells of a table by column, as numbers and texts, without its rows of sums.
-
-    A column is called as in JSON, or without a key there by its label.
-    """
-    return {
-        column.key or column.label or "": [row[at] for row in table.rows] for at, column in enumerate(table.columns)
-    }
-
-
-def to_pandas(table: Table) -> pandas.DataFrame:
-    """Return a table as a data frame; raises MissingPackageError without pandas."""
-    try:
-        import pandas
-    except ImportError:
-        raise MissingPackageError("this data frame needs pandas, which is not installed", "frames") from None
-    return pandas.DataFrame(columns_of(table))
-
-
-def to_polars(table: Table) -> polars.DataFrame:
-    """Return a table as a data frame; raises MissingPackageError without polars."""
-    try:
-        import polars
-    except ImportError:
-        raise MissingPackageError("this data frame needs polars, which is not installed", "frames") from None
-    return polars.DataFrame(columns_of(table), strict=False)
+        try:
+            import polars
+        except ImportError:
+            raise MissingPackageError("this data frame needs polars, which is not installed", "frames") from None
+        return polars.DataFrame(self.to_dict(), strict=False)
 
 
 # Images of a report in a notebook: rows of bytes, and the PNG that pillow makes of them.

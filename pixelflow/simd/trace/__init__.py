@@ -6,7 +6,6 @@ A machine's tracer turns events into one model (`Trace`); the writers of the thr
 from pixelflow.simd.trace.trace_model import (
     EVERYTHING,
     Category,
-    Checked,
     FlowArrow,
     Label,
     Selection,
@@ -24,7 +23,6 @@ from pixelflow.simd.trace.tracer import Tracer
 __all__ = [
     "EVERYTHING",
     "Category",
-    "Checked",
     "FlowArrow",
     "Label",
     "Selection",

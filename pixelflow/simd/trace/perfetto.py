@@ -16,7 +16,6 @@ from pixelflow.simd.files import PACKET_BYTES
 from pixelflow.simd.report import counted
 from pixelflow.simd.trace.trace_model import (
     Category,
-    Checked,
     Faults,
     FlowArrow,
     Label,
@@ -226,17 +225,6 @@ HELD_BYTES = 256 << 20
 """A trace is held whole, which takes some five times its bytes."""
 _PACKET = 0x0A
 """The tag of a packet: field 1, of a given length."""
-
-
-def check_perfetto(stream: IO[bytes], name: str) -> Checked:
-    """Return what a trace holds; raises InputError with the first faults."""
-    trace = read_perfetto(stream, name)
-    counts = {
-        "spans": sum(len(spans) for spans in trace.spans.values()),
-        "counter values": sum(len(counter) for counter in trace.counters.values()),
-        "arrows": len(trace.flows),
-    }
-    return Checked("perfetto", trace.legend, trace.begin, trace.end, trace.totals(), counts)
 
 
 def read_perfetto(stream: IO[bytes], name: str) -> Trace:

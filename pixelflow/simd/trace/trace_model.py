@@ -416,7 +416,7 @@ def unknown_track(pattern: str, known: Iterable[Track]) -> str | None:
     return f"no track has this name{f'; did you mean {found}?' if found else ''}"
 
 
-# Faults of a trace file, collected so that the first ones are reported together; and the contents of a good one.
+# Faults of a trace file, collected so that the first ones are reported together.
 
 
 _MOST = 10
@@ -452,17 +452,3 @@ class Faults:
             self._found.append(Fault(f"and {self._more:,} more", Place(self._file)))
         if self._found:
             raise InputError(self._found)
-
-
-@dataclass
-class Checked:
-    """Contents of a trace file without faults."""
-
-    format: str
-    header: dict[str, str] = field(default_factory=dict)
-    begin: int = 0
-    end: int = 0
-    totals: dict[str, dict[str, int]] = field(default_factory=dict)
-    """For each track, its cycles by heading: ``busy``, ``wait sem 2``, ``wait transfer``."""
-    counts: dict[str, int] = field(default_factory=dict)
-    """How many there are of what the format is made of: spans, rows, changes, arrows."""
