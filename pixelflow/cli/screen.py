@@ -37,7 +37,11 @@ STANDARD_STREAM = "-"
 LINES: list[Callable[[], None]] = []
 """Functions that clear transient lines from the terminal before other output."""
 
-_PLAIN = str.maketrans({"·": "-", "─": "-", "━": "-", "│": "|", "×": "x", "…": "...", "–": "-", "—": "-"})
+_PLAIN = str.maketrans(
+    dict(zip("·─━│×…–—▶█▒▀▄▁▂▃▅▆▇→µ", ".--|x.-->#:##..:+++>u", strict=True))
+    | {chr(code): ":" for code in range(0x2801, 0x2900)}
+    | {"⠀": " ", "…": "..."}
+)
 """Replacements for characters that an encoding may lack."""
 
 

@@ -24,7 +24,7 @@ from pixelflow.simd.errors import (
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from pixelflow.cli.live import FinalFrame, LiveDisplay
+    from pixelflow.cli.live import NodeDisplay
     from pixelflow.cli.recording import MemoryChecks, Recording
     from pixelflow.cli.stats import StatsFiles
     from pixelflow.cli.trace_files import TraceFiles
@@ -89,8 +89,7 @@ class Watching:
         self._recording: Recording | None = None
         self._memory: MemoryChecks | None = None
         self._open = contextlib.ExitStack()
-        self._display: FinalFrame | LiveDisplay | None = None
-        self._display_made = False
+        self._display: NodeDisplay | None = None
 
     def _check(self) -> None:
         args, screen = self._args, self._screen
@@ -217,16 +216,16 @@ class Watching:
             self._display.part(number, total)
 
     def _attach_display(self, node: Node) -> None:
-        if not self._args.live and not self._args.frame:
-            return
-        if not self._display_made:
-            from pixelflow.cli.live import FinalFrame, live_display
+        args = self._args
+        if self._display is None and (args.live or args.frame):
+            from pixelflow.cli.live import NO_TERMINAL, NodeDisplay, takes_live
 
-            self._display_made = True
-            kind = live_display if self._args.live else FinalFrame
-            self._display = kind(self._screen, self._effective.preset)
-            if self._display is not None:
-                self._open.callback(self._display.close)
+            if args.live and not takes_live():
+                self._screen.note(NO_TERMINAL)
+                args.live = False
+                return
+            self._display = NodeDisplay(self._screen, self._effective.preset, live=args.live)
+            self._open.callback(self._display.close)
         if self._display is not None:
             self._display.follow(node)
 
