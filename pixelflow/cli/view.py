@@ -12,13 +12,12 @@ import argparse
 import os
 import sys
 import webbrowser
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import add_config_options, count
-from pixelflow.cli.debug import COMMANDS, Debugger
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, examples_for
 from pixelflow.cli.programs import (
     add_parameter_option,
@@ -32,17 +31,15 @@ from pixelflow.cli.run import code_for, config_for, read_memory_file
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
 from pixelflow.cli.tessellate import load_patches
 from pixelflow.cli.trace_files import known_of, reading
-from pixelflow.debugger import DebugSession, views
 from pixelflow.isa import Program
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.simd.attendance import Telling
-from pixelflow.simd.dialogue import find_command, refuse, stop_parts
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError, must_be, nearest
 from pixelflow.simd.files import MESH, read_bytes
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.machine import Code, Configuration, MachineRecord, machine_named, machine_names, machines
 from pixelflow.simd.observe import AccountView, Bus, RunView
-from pixelflow.simd.report import Fact, as_text
+from pixelflow.simd.report import Fact
 from pixelflow.simd.trace import Selection, Trace, TraceClock, Tracer, tracks_of_streams
 from pixelflow.simd.trace.formats import FORMATS
 from pixelflow.simd.trace.perfetto import read_perfetto
@@ -66,49 +63,6 @@ from tessellation.surface.bpt import is_patches
 
 if TYPE_CHECKING:
     from pixelflow.view.widget import RunExplorer
-
-_COLUMNS = 76
-"""Of what the debugger says in the page."""
-_CHANGING = ("poke", "unpoke")
-
-
-# The debugger in a page or a notebook: it answers in lines, and refuses what would change the run.
-
-
-class PageDialogue:
-    """The debugger in a run, as a page knows it."""
-
-    def __init__(self, replay: Replay, say: Callable[[str], object]) -> None:
-        self._session = DebugSession(replay)
-        self._debugger = Debugger(self._session, Screen(_COLUMNS, sink=say))
-
-    def carry_out(self, text: str) -> None:
-        """Execute a command of the debugger; those that change the run are refused."""
-        command, _ = find_command(COMMANDS, text)
-        if command.name in _CHANGING:
-            refuse("what is poked makes another run, and the timeline is of this one", "pixelflow debug takes pokes")
-        self._debugger.carry_out(text)
-
-    def goto(self, cycle: int) -> None:
-        """Go to a cycle and print nothing."""
-        self._session.goto(cycle)
-
-    def interrupt(self) -> None:
-        """Request the end of a long movement."""
-        self._debugger.interrupt()
-
-    def where(self) -> str:
-        """Return the cycle, and what each stream does."""
-        return as_text([*views.position(_COLUMNS, self._session)], _COLUMNS)
-
-    def calls(self) -> str:
-        """Return calls and open loops."""
-        return as_text([*views.stack(_COLUMNS, self._session, list(self._session.replay.streams))], _COLUMNS)
-
-    def stops(self) -> str:
-        """Return the stops."""
-        return as_text([*stop_parts(_COLUMNS, self._session)], _COLUMNS)
-
 
 # Runs that are known by their trace alone: of a program on another machine, or read from a trace file.
 
@@ -207,7 +161,7 @@ def explore(
         saved = SavedRun.load(run)
 
     def furnish(tell: PageTelling) -> Iterable[PageRoom]:
-        return (ExplorerRoom(saved, PageDialogue, lambda each: known_of(each.config), tell),)
+        return (ExplorerRoom(saved, lambda each: known_of(each.config), tell),)
 
     return run_explorer(furnish, height)
 
@@ -281,7 +235,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     def furnish(tell: PageTelling) -> Iterable[PageRoom]:
         if traced is not None:
             return (TraceRoom(traced),)
-        explorer = ExplorerRoom(saved, PageDialogue, lambda each: known_of(each.config), tell)
+        explorer = ExplorerRoom(saved, lambda each: known_of(each.config), tell)
         return explorer, DrawingRoom(named, explorer.explore, workers, tell)
 
     def ready(address: str) -> None:
