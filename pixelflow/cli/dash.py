@@ -27,7 +27,6 @@ from pixelflow.cli.programs import map_view, read_program, scene_file
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.snapshot import NodeDashboard, Watch
 from pixelflow.config import PRESETS
-from pixelflow.isa import Program
 from pixelflow.node import Replay
 from pixelflow.node.kernels import ENGINES
 from pixelflow.node.pe_map import MapView
@@ -205,7 +204,12 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
         option = "--preset" if args.preset is not None else "-D"
         raise UsageError(option, "a saved run has its configuration", "leave it out")
     saved = SavedRun.load(args.file)
-    player = Player(saved, args.engine or "rows", _map_view(args.show or "enable", saved.program))
+    shown = (args.show or "enable").removeprefix("byte ")
+    if shown.isascii() and shown.isdigit():
+        view = MapView(f"byte {shown}", address=int(shown[:9]))
+    else:
+        view = map_view(shown, saved.program, option="--show")
+    player = Player(saved, args.engine or "rows", view)
     if args.play is not None:
         _play(args, screen, player.at, lambda: player.ended)
     return _shown(args, screen, player.at(_END if args.at is None else args.at))
@@ -290,15 +294,6 @@ def _check_outputs(args: argparse.Namespace) -> None:
     check_writable(args.svg)
 
 
-def _map_view(text: str, program: Program) -> MapView:
-    """Return what the map shows; a number is the address of a byte."""
-
-    number = text.removeprefix("byte ")
-    if number.isascii() and number.isdigit():
-        return MapView(f"byte {number}", address=int(number[:9]))
-    return map_view(text, program, option="--show")
-
-
 class Player:
     """A saved run that is executed again, and the frames of its cycles."""
 
@@ -307,7 +302,8 @@ class Player:
         watch = Watch(enables=True, instructions=True)
         self._replay: Replay = saved.replay(engine, watch=watch.attach)
         title = "enabled PEs" if view.flag == "E" else view.text
-        self._dashboard = NodeDashboard(self._replay.node, watch, _preset_of(saved), title, view.values)
+        preset = next((name for name, config in PRESETS.items() if config.sha256 == saved.config.sha256), "own")
+        self._dashboard = NodeDashboard(self._replay.node, watch, preset, title, view.values)
         view.values(self._replay.node)  # refuse a byte that no PE has before anything runs
 
     @property
@@ -328,11 +324,6 @@ class Player:
             status=None if self._replay.ended else status,
             notes=(str(stopped).splitlines()[0],) if stopped is not None else (),
         )
-
-
-def _preset_of(saved: SavedRun) -> str:
-    """Return the name of the preset that a saved configuration equals, ``own`` where it equals none."""
-    return next((name for name, config in PRESETS.items() if config.sha256 == saved.config.sha256), "own")
 
 
 def _svg(screen: Screen, state: FrameState, height: int) -> str:

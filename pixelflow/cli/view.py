@@ -230,7 +230,9 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     _check_name(args)
     traced = _trace_of(args, screen)
     saved = _run_of(args, screen) if traced is None else None
-    named = _patches_of(args, screen) if traced is None and saved is None else None
+    named: tuple[str, Sequence[Patch]] | None = None
+    if traced is None and saved is None and args.subject is not None:
+        named = PurePath(args.subject).stem, load_patches(args.subject, screen).patches
 
     def furnish(tell: PageTelling) -> Iterable[PageRoom]:
         if traced is not None:
@@ -244,7 +246,11 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
         screen.note("Ctrl-C ends it")
-        if not args.no_open and _has_display():
+        # A browser that would take over the terminal is not started.
+        display = (
+            os.name == "nt" or sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+        )
+        if not args.no_open and display:
             webbrowser.open(where)
 
     jobs = 1 if traced is not None else args.jobs or min(_MOST_JOBS, usable_threads())
@@ -262,11 +268,11 @@ def _check_name(args: argparse.Namespace) -> None:
     if (
         name is None
         or name == STANDARD_STREAM
-        or (os.path.lexists(name) and suffix not in _DRAWN and not _folder(name))
+        or (os.path.lexists(name) and suffix not in _DRAWN and not os.path.isdir(name))
     ):
         return
     models, programs, files = _known(args)
-    if _folder(name) and name not in (*models, *programs):
+    if os.path.isdir(name) and name not in (*models, *programs):
         raise InputError(Fault("is a folder; a page shows a file", Place(name), files))
     if os.path.lexists(name):
         _check_read(name, suffix)
@@ -282,10 +288,6 @@ def _check_name(args: argparse.Namespace) -> None:
     there = (f"{what}: {', '.join(names)}; " for what, names in (("models", models), ("programs", programs)) if names)
     message = "is a scene or a mesh; a page turns patches, or looks into a run" if is_drawn else "there is no such file"
     raise InputError(Fault(message, Place(name), "".join((meant, *there, files))))
-
-
-def _folder(name: str) -> bool:
-    return os.path.isdir(name)
 
 
 def _check_read(name: str, suffix: str) -> None:
@@ -314,14 +316,6 @@ def _drawing(scene: str, args: argparse.Namespace) -> str:
 
 def _machine_words(args: argparse.Namespace) -> str:
     return "" if args.machine == PIXELFLOW else f" --machine {args.machine}"
-
-
-def _patches_of(args: argparse.Namespace, screen: Screen) -> tuple[str, Sequence[Patch]] | None:
-    """Return the patches that are to be drawn at first, by their name; None where none are named."""
-    if args.subject is None:
-        return None
-    file = load_patches(args.subject, screen)
-    return PurePath(args.subject).stem, file.patches
 
 
 def _trace_of(args: argparse.Namespace, screen: Screen) -> TracedRun | None:
@@ -381,8 +375,3 @@ def _port(text: str) -> int:
     if value not in _PORTS:
         raise argparse.ArgumentTypeError(f"expected a port, 0 to {_PORTS[-1]}, found {text[:40]!r}")
     return value
-
-
-def _has_display() -> bool:
-    """Return whether a browser would open a window: none that takes over the terminal is started."""
-    return os.name == "nt" or sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))

@@ -94,7 +94,9 @@ class Watching:
     def _check(self) -> None:
         args, screen = self._args, self._screen
         if args.record is not None:
-            _check_record_name(args.record)
+            if args.record == STANDARD_STREAM or Path(args.record).suffix != ".npz":
+                raise UsageError(f"--record {args.record}", "the name must end in .npz")
+            check_writable(args.record)
         elif self._record_pass is not None:
             raise UsageError("--record-pass", "there is no --record")
         for path in (*args.stats, *([args.record] if args.record else [])):
@@ -237,10 +239,3 @@ def check_display(args: argparse.Namespace, screen: Screen) -> None:
     for option in ("live", "frame"):
         if getattr(args, option) and (screen.json or screen.quiet):
             raise UsageError(f"--{option}", "a dashboard goes to standard output, which --json and --quiet keep")
-
-
-def _check_record_name(path: str) -> None:
-    """Raise UsageError or InputError where a run cannot be saved under this name."""
-    if path == STANDARD_STREAM or Path(path).suffix != ".npz":
-        raise UsageError(f"--record {path}", "the name must end in .npz")
-    check_writable(path)

@@ -312,18 +312,14 @@ def stream(state: StreamState, width: int, lines: int, stage: str = "") -> list[
     """Return the position of a stream, the source around it, and its activity."""
     fields = [CellField(state.name, f"bold {STYLES.get(state.name, 'white')}")]
     fields += [CellField(stage, "bold")] if stage else []
-    fields.append(CellField(_place(state.place, width - 20 - len(stage))))
+    short = cell_len(clean(state.place)) <= width - 20 - len(stage)  # else it is shown without its folders
+    fields.append(CellField(state.place if short else state.place.rpartition("/")[2]))
     if state.routine:
         fields.append(CellField(state.routine))
     done = [title(fields, width)]
     doing = flow(_doing(state), width, 2 if lines >= 5 else 1)[: max(0, lines - 1)]
     done += _source(state, width, lines - 1 - len(doing))
     return done + doing
-
-
-def _place(place: str, width: int) -> str:
-    """Return a place, without its folders where it is too long."""
-    return place if cell_len(clean(place)) <= width else place.rpartition("/")[2]
 
 
 def _doing(state: StreamState) -> list[CellField]:
@@ -468,7 +464,9 @@ def overview(state: DashboardState, width: int, lines: int) -> list[Text]:
     rows = [("PEs", _enabled(state))]
     if state.texture_missing is None:
         gni = CellField("GNI", f"bold {STYLES['GNI']}")
-        rows = [("TASICs", _tasics(state)), ("SDRAM", [*_banks(state), gni, *_gni(state)]), *rows]
+        busy = [f"{count(each.busy)} {share(each.busy, state.cycle)}" for each in state.modules]
+        tasics = [CellField("busy", "dim"), *_by_module(state.modules, busy)]
+        rows = [("TASICs", tasics), ("SDRAM", [*_banks(state), gni, *_gni(state)]), *rows]
     else:
         rows.append(("TASICs, SDRAM banks, GNI", [CellField(f"– {state.texture_missing}", "dim")]))
     done = _streams(state, width)
@@ -536,11 +534,6 @@ def _by_module(modules: Sequence[ModuleState], texts: Sequence[str]) -> list[Cel
     if len(set(texts)) == 1 and len(texts) > 1:
         return [CellField(f"{texts[0]} in each module")]
     return [CellField(f"[{each.module}] {text}") for each, text in zip(modules, texts, strict=True)]
-
-
-def _tasics(state: DashboardState) -> list[CellField]:
-    busy = [f"{count(each.busy)} {share(each.busy, state.cycle)}" for each in state.modules]
-    return [CellField("busy", "dim"), *_by_module(state.modules, busy)]
 
 
 def _banks(state: DashboardState) -> list[CellField]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pixelflow.debugger import Debugger, DebugSession, views
 from pixelflow.debugger.expressions import FLAGS
 from pixelflow.debugger.node_dialogue import COMMANDS
-from pixelflow.isa import MemoryRange, Program
+from pixelflow.isa import Program
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS, MapView, first_map
 from pixelflow.node.pe_report import RangeView, position
@@ -80,6 +80,12 @@ def element_answer(node: Node, program: Program, x: int, y: int) -> Answer:
         ["input port", array.input_port_start, array.port_bytes],
         ["output port", array.output_port_start, array.port_bytes],
     ]
+    ranges: list[dict[str, Json]] = []
+    for each in program.ranges:
+        values = [column[0] for column in RangeView(each, each.form).values(node, [lane])]
+        shown: list[Json] = [f"{value:.9g}" if isinstance(value, float) else str(value) for value in values]
+        about: dict[str, Json] = {"name": each.name, "start": each.start, "size": each.size}
+        ranges.append({**about, "form": each.form.value, "values": shown})
     head: dict[str, Json] = {
         "lane": lane,
         "place": position(lane, array),
@@ -87,21 +93,10 @@ def element_answer(node: Node, program: Program, x: int, y: int) -> Answer:
         "y": y,
         "registers": {name: int(node.register(name)[lane]) for name in REGISTERS},
         "flags": {name: bool(node.flag(name)[lane]) for name in FLAGS},
-        "ranges": [_range(node, each, lane) for each in program.ranges],
+        "ranges": [*ranges],
         "areas": areas,
     }
     return Answer(head, node.memory[:, lane].tobytes())
-
-
-def _range(node: Node, found: MemoryRange, lane: int) -> Json:
-    view = RangeView(found, found.form)
-    values = [column[0] for column in view.values(node, [lane])]
-    return {"name": found.name, "start": found.start, "size": found.size, "form": found.form.value,
-            "values": [_shown(value) for value in values]}  # fmt: skip
-
-
-def _shown(value: Json) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 # Requests that a trace alone can answer: windows, heat, places, and rows of the listing.

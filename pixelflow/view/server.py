@@ -406,7 +406,7 @@ class Desk:
         if worker is None or worker.waiting >= _MOST_WAITING:
             reply(_failed(InputError(Fault("too many requests wait for an answer"))).encoded(id=number))
             return
-        superseded = partial(_supersede, number, reply)
+        superseded = partial(reply, Answer({"superseded": True}).encoded(id=number))
         worker.put(Job(work, superseded, name if request.latest else None, given.overtaken))
 
     def close(self) -> None:
@@ -481,10 +481,6 @@ def _answer(work: Callable[[], Answer], number: int, reply: Sending) -> None:
         text = f"internal error: {type(error).__name__}: {error}; a defect of the simulator, please report it"
         message = Answer({"error": text[:1000]}).encoded(id=number)
     reply(message)
-
-
-def _supersede(number: int, reply: Sending) -> None:
-    reply(Answer({"superseded": True}).encoded(id=number))
 
 
 def _failed(error: SimulatorError) -> Answer:
