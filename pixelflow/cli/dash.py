@@ -204,11 +204,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
         option = "--preset" if args.preset is not None else "-D"
         raise UsageError(option, "a saved run has its configuration", "leave it out")
     saved = SavedRun.load(args.file)
-    shown = (args.show or "enable").removeprefix("byte ")
-    if shown.isascii() and shown.isdigit():
-        view = MapView(f"byte {shown}", address=int(shown[:9]))
-    else:
-        view = map_view(shown, saved.program, option="--show")
+    view = map_view(args.show or "enable", saved.program, option="--show")
     player = Player(saved, args.engine or "rows", view)
     if args.play is not None:
         _play(args, screen, player.at, lambda: player.ended)

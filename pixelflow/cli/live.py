@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pkgutil import resolve_name
 from typing import IO, TYPE_CHECKING, cast
 
-from pixelflow.cli.screen import Screen, end_sign_of_life, write_stdout
+from pixelflow.cli.screen import Screen, clear_lines, write_stdout
 from pixelflow.cli.snapshot import NodeDashboard, Watch
 from pixelflow.node import Node
 from pixelflow.observe import Event, NodeRunView, Progressed, RunBegan, RunEnded
@@ -108,7 +108,7 @@ class InPlaceDisplay:
         self._resources.close()
 
     def _open(self) -> Live:
-        end_sign_of_life()
+        clear_lines()
         held = io.StringIO()
 
         def release() -> None:

@@ -48,11 +48,7 @@ def map_answer(node: Node, program: Program, what: str) -> Answer:
 
     Raises InputError for an unknown name, and where PEs make no plane.
     """
-    word = what.removeprefix("byte ")
-    if word.isascii() and word.isdigit():
-        view = MapView(f"byte {word}", address=int(word[:9]))
-    else:
-        view = MapView.named(what, program)
+    view = MapView.named(what, program)
     drawn = view.drawn(node)
     image = drawn.picture()
     shades, caption = image.data, image.caption
