@@ -8,6 +8,7 @@ run is executed again up to the cycle, so everything in the frame is as it was t
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import re
@@ -98,68 +99,36 @@ _FRAME_SECONDS = 0.1
 """Between two frames."""
 
 
-class Pace:
-    """Position of a playing run: it advances at a number of cycles a second, which keys change or halt."""
-
-    def __init__(self, speed: int) -> None:
-        self.speed = speed
-        self.halted = self.left = False
-        self._cycle = 0.0
-
-    @property
-    def cycle(self) -> int:
-        """The cycle to be shown now."""
-        return int(self._cycle)
-
-    def pass_by(self, seconds: float) -> None:
-        """Let time pass."""
-        if not self.halted:
-            self._cycle += seconds * self.speed
-
-    def press(self, key: str | None) -> None:
-        """Do what a key says; keys that say nothing do nothing."""
-        match key:
-            case " ":
-                self.halted = not self.halted
-            case "right" | ".":
-                self.halted, self._cycle = True, self.cycle + 1.0
-            case "+":
-                self.speed *= 2
-            case "-":
-                self.speed = max(1, self.speed // 2)
-            case "q":
-                self.left = True
-
-
 def play(
-    screen: Screen,
-    state_at: Callable[[int, str], FrameState],
-    ended: Callable[[], bool],
-    speed: int,
-    until: int | None,
-) -> int | None:
-    """Show the frames of cycles that do not go back, ``speed`` cycles a second, up to ``until`` or the end of the run.
+    args: argparse.Namespace, screen: Screen, state_at: Callable[[int, str], FrameState], ended: Callable[[], bool]
+) -> None:
+    """Show the frames of cycles that do not go back, ``--play`` cycles a second, up to ``--at`` or the end of the run.
 
-    ``state_at`` takes the cycle and what is said of a run that has not ended there.
-    Returns the cycle at which a key ended it, None where none did. An interrupt ends it too and leaves the terminal as
-    it was.
+    ``state_at`` takes the cycle and what is said of a run that has not ended there. Where a key ends it, its cycle
+    becomes ``args.at``. An interrupt ends it too and leaves the terminal as it was.
     """
-    pace, picture = Pace(speed), InPlaceDisplay(screen)
+    speed, until, cycle, halted = args.play, args.at, 0.0, False
     now = time.perf_counter()
-    try:
-        with Keys() as keys:
-            while not ended() and not pace.left:
-                cycle = pace.cycle
-                status = "paused" if pace.halted else "playing"
-                picture.show(state_at(cycle if until is None else min(cycle, until), status).frame)
-                if until is not None and cycle >= until:
+    with contextlib.closing(InPlaceDisplay(screen)) as picture, Keys() as keys:
+        while not ended():
+            shown = int(cycle) if until is None else min(int(cycle), until)
+            picture.show(state_at(shown, "paused" if halted else "playing").frame)
+            if until is not None and cycle >= until:
+                break
+            match keys.pressed(_FRAME_SECONDS):
+                case " ":
+                    halted = not halted
+                case "right" | ".":
+                    halted, cycle = True, shown + 1.0
+                case "+":
+                    speed *= 2
+                case "-":
+                    speed = max(1, speed // 2)
+                case "q":
+                    args.at = shown
                     break
-                pace.press(keys.pressed(_FRAME_SECONDS))
-                before, now = now, time.perf_counter()
-                pace.pass_by(now - before)
-    finally:
-        picture.close()
-    return pace.cycle if pace.left else None
+            before, now = now, time.perf_counter()
+            cycle += 0.0 if halted else (now - before) * speed
 
 
 EXAMPLES = (
@@ -207,7 +176,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     view = map_view(args.show or "enable", saved.program, option="--show")
     player = Player(saved, args.engine or "rows", view)
     if args.play is not None:
-        _play(args, screen, player.at, lambda: player.ended)
+        play(args, screen, player.at, lambda: player.ended)
     return _shown(args, screen, player.at(_END if args.at is None else args.at))
 
 
@@ -229,16 +198,8 @@ def _run_other(args: argparse.Namespace, screen: Screen) -> Report | int:
         program = machine.read(scene_file(args.file, machine.target))
     watched = opener(program, config=config)
     if args.play is not None:
-        _play(args, screen, partial(state_at, watched), lambda: watched.ended)
+        play(args, screen, partial(state_at, watched), lambda: watched.ended)
     return _shown(args, screen, state_at(watched, _END if args.at is None else args.at, _STOPPED))
-
-
-def _play(
-    args: argparse.Namespace, screen: Screen, state_at: Callable[[int, str], FrameState], ended: Callable[[], bool]
-) -> None:
-    """Play the run; where a key ends that, the frame that is left is that of the cycle."""
-    left_at = play(screen, state_at, ended, args.play, args.at)
-    args.at = args.at if left_at is None else left_at
 
 
 def _shown(args: argparse.Namespace, screen: Screen, state: FrameState) -> Report | int:
