@@ -13,6 +13,7 @@ from pixelflow.node import Node
 from pixelflow.node.pe_map import grid
 from pixelflow.node.run.clocked import Clocked
 from pixelflow.node.run.semaphores import StreamUse, use_of
+from pixelflow.node.run.stream import Stream
 from pixelflow.observe import (
     Accessed,
     Bus,
@@ -25,7 +26,6 @@ from pixelflow.observe import (
     Progressed,
     RunBegan,
     RunEnded,
-    StreamView,
     Waited,
 )
 from pixelflow.observe.dashboard_frame import (
@@ -58,6 +58,7 @@ class Watch:
     """Subscriber that follows a run from its beginning; a node's next run resets it."""
 
     view: NodeRunView
+    streams: Sequence[Stream]
     program: Program
     function: bool
     uses: Mapping[str, StreamUse]
@@ -114,6 +115,7 @@ class Watch:
             case RunBegan(cycle, program, _, function, view):
                 self._start(cycle)
                 self.program, self.function, self.view = cast("Program", program), function, view
+                self.streams = cast("Sequence[Stream]", tuple(view.streams.values()))
                 self.uses = {entry.upper(): use_of(self.program, entry) for entry in self.program.entries}
                 self._before = dict(view.gni_cycles)
                 self._before |= {module_track(module): busy for module, busy in enumerate(view.tasic_cycles)}
@@ -193,11 +195,10 @@ class NodeDashboard:
         if watch.function:
             watch.enables(cycle, self.node.array.enabled_by_module())
         watch.enables_last(cycle)
-        two = len(watch.view.streams) > 1
-        standings = {stream.name: self._standing(stream, cycle, at) for stream in watch.view.streams.values()}
+        two = len(watch.streams) > 1
+        standings = {stream.name: self._standing(stream, cycle, at) for stream in watch.streams}
         streams = tuple(
-            self._stream(stream, cycle, standings[stream.name], following or {})
-            for stream in watch.view.streams.values()
+            self._stream(stream, cycle, standings[stream.name], following or {}) for stream in watch.streams
         )
         modules = self._modules(cycle, two=two)
         scheduled = all(each.open_rows is not None for each in modules)
@@ -220,7 +221,7 @@ class NodeDashboard:
             semaphores=self._semaphores(streams),
             array=self._map() if watch.function else None,
             utilisation=self._utilisation(cycle, standings, two=two),
-            stages=_stages(watch.view.streams.values(), cycle),
+            stages=_stages(watch.streams, cycle),
             part=part,
             total=total,
             notes=notes,
@@ -234,7 +235,7 @@ class NodeDashboard:
         runner = getattr(self.watch.view, "runner", self.watch.view)
         return runner if isinstance(runner, Clocked) and runner.boxes is not None else None
 
-    def _standing(self, stream: StreamView, cycle: int, at: int | None) -> _Standing:
+    def _standing(self, stream: Stream, cycle: int, at: int | None) -> _Standing:
         if stream.halted:
             return _Standing(None, cycle)
         if stream.cycle > cycle:
@@ -253,7 +254,7 @@ class NodeDashboard:
             return _Standing(waiting, cycle)
         return _Standing(waiting, stream.cycle if waiting is None else max(stream.cycle, known))
 
-    def _stream(self, stream: StreamView, cycle: int, standing: _Standing, following: Mapping[str, int]) -> StreamState:
+    def _stream(self, stream: Stream, cycle: int, standing: _Standing, following: Mapping[str, int]) -> StreamState:
         program, account = self.watch.program, self.watch.account
         if account is not None:
             run = next(run for run in account.streams if run.stream == stream.name)
@@ -287,7 +288,7 @@ class NodeDashboard:
         )
 
     def _position(
-        self, stream: StreamView, cycle: int, standing: _Standing, following: Mapping[str, int]
+        self, stream: Stream, cycle: int, standing: _Standing, following: Mapping[str, int]
     ) -> tuple[int, int | None]:
         """Return the position of the current instruction of a stream, and its end, where that is known."""
         index, end = stream.index, None
@@ -339,7 +340,7 @@ class NodeDashboard:
 
     def _semaphores(self, shown: Sequence[StreamState]) -> tuple[SemaphoreState, ...]:
         waiting = {stream.waiting_for: stream.name for stream in shown}
-        uses, streams = self.watch.uses, self.watch.view.streams.values()
+        uses, streams = self.watch.uses, self.watch.streams
         return tuple(
             SemaphoreState(
                 number,
@@ -363,7 +364,7 @@ class NodeDashboard:
                 stream.name.upper(),
                 _busy_shares(stream, history.sums(stream.name, cycle), spans, standings[stream.name].until),
             )
-            for stream in watch.view.streams.values()
+            for stream in watch.streams
         ]
         if two:
             sums = [history.sums(module_track(module), cycle) for module in range(modules)]
@@ -395,7 +396,7 @@ def _source(program: Program, index: int) -> tuple[SourceRow, ...]:
     return tuple(SourceRow(str(number), lines[number], number == here.line) for number in shown)
 
 
-def _stages(streams: Iterable[StreamView], cycle: int) -> tuple[StageState, ...]:
+def _stages(streams: Iterable[Stream], cycle: int) -> tuple[StageState, ...]:
     """Return the stages that have begun, ordered by their last begin, added up by name."""
     found: list[tuple[int, StageState]] = []
     for stream in streams:
@@ -419,7 +420,7 @@ def _shares(sums: Sequence[float], spans: Sequence[tuple[int, int]], full: int) 
 
 
 def _busy_shares(
-    stream: StreamView, waited: Sequence[int], spans: Sequence[tuple[int, int]], until: int
+    stream: Stream, waited: Sequence[int], spans: Sequence[tuple[int, int]], until: int
 ) -> tuple[float | None, ...]:
     """Return the share of each interval in which a stream executed; None where it has not been simulated yet."""
     known = max(stream.cycle, until)
