@@ -263,59 +263,34 @@ def _check_name(args: argparse.Namespace) -> None:
     """Raise InputError for a name that is not a file and nothing to look at, with what there is, and what draws
     scenes.
     """
-    name = args.subject
-    suffix = PurePath(name or "").suffix.lower()
-    if (
-        name is None
-        or name == STANDARD_STREAM
-        or (os.path.lexists(name) and suffix not in _DRAWN and not os.path.isdir(name))
-    ):
+    name, words = args.subject, "" if args.machine == PIXELFLOW else f" --machine {args.machine}"
+    suffix, folder = PurePath(name or "").suffix.lower(), os.path.isdir(name or "")
+    if name in (None, STANDARD_STREAM) or (os.path.lexists(name) and suffix not in _DRAWN and not folder):
         return
-    models, programs, files = _known(args)
-    if os.path.isdir(name) and name not in (*models, *programs):
+    models, programs, files = list(BUILT_IN), list(example_files()), "files: .npz, .mc, .mco, .bpt, .pftrace"
+    if words:
+        machine = machine_named(args.machine)
+        models, programs = [], sorted(shipped_with(machine.target))
+        files = "files: .mc, .mco" if machine.read is None else f"files: scenes in {machine.title}'s own form"
+    if folder and name not in (*models, *programs):
         raise InputError(Fault("is a folder; a page shows a file", Place(name), files))
-    if os.path.lexists(name):
-        _check_read(name, suffix)
-    drawn = (*SCENES, *MESHES, *(BUILT_IN if args.machine != PIXELFLOW else ()))
+    if os.path.lexists(name):  # what nothing can draw is refused as such
+        _ = read_bytes(name, MESH) if suffix in MESH_SUFFIXES else frames_of(name)
+    drawn = (*SCENES, *MESHES, *(BUILT_IN if words else ()))
     is_drawn = (name in drawn and name not in programs) or suffix in _DRAWN
     if not is_drawn and (suffix or name in (*models, *programs, *shipped_files())):
         return  # of a file of its kind that is missing the reader says so
     near = name if is_drawn else nearest(name, (*models, *programs, *drawn))
-    meant = "" if is_drawn or near is None else f"did you mean {near}? "
+    hints = [f"{what}: {', '.join(names)}" for what, names in (("models", models), ("programs", programs)) if names]
     if near is not None:
-        meant += _drawing(near, args) if near in drawn or is_drawn else f"pixelflow view {near}{_machine_words(args)}"
-        meant += "; "
-    there = (f"{what}: {', '.join(names)}; " for what, names in (("models", models), ("programs", programs)) if names)
+        to_do = f"pixelflow view {near}{words}"
+        if near in BUILT_IN and near in drawn:
+            to_do = f"pixelflow view {near}, and choose {args.machine} there"
+        elif near in drawn or is_drawn:
+            to_do = f"it is drawn by: pixelflow render {near}{words} -o {PurePath(near).stem}.png"
+        hints.insert(0, to_do if is_drawn else f"did you mean {near}? {to_do}")
     message = "is a scene or a mesh; a page turns patches, or looks into a run" if is_drawn else "there is no such file"
-    raise InputError(Fault(message, Place(name), "".join((meant, *there, files))))
-
-
-def _check_read(name: str, suffix: str) -> None:
-    """Raise InputError for a scene or a mesh that nothing can draw: that no other command reads either."""
-    if suffix in MESH_SUFFIXES:
-        read_bytes(name, MESH)
-    else:
-        frames_of(name)
-
-
-def _known(args: argparse.Namespace) -> tuple[Sequence[str], Sequence[str], str]:
-    """Return models and programs that have names, and which files there may be, for the machine that was chosen."""
-    if args.machine == PIXELFLOW:
-        return list(BUILT_IN), list(example_files()), "files: .npz, .mc, .mco, .bpt, .pftrace"
-    machine = machine_named(args.machine)
-    files = "files: .mc, .mco" if machine.read is None else f"files: scenes in {machine.title}'s own form"
-    return (), sorted(shipped_with(machine.target)), files
-
-
-def _drawing(scene: str, args: argparse.Namespace) -> str:
-    """Return what draws a scene, which a page does not."""
-    if scene in BUILT_IN:
-        return f"pixelflow view {scene}, and choose {args.machine} there"
-    return f"it is drawn by: pixelflow render {scene}{_machine_words(args)} -o {PurePath(scene).stem}.png"
-
-
-def _machine_words(args: argparse.Namespace) -> str:
-    return "" if args.machine == PIXELFLOW else f" --machine {args.machine}"
+    raise InputError(Fault(message, Place(name), "; ".join((*hints, files))))
 
 
 def _trace_of(args: argparse.Namespace, screen: Screen) -> TracedRun | None:
