@@ -10,7 +10,6 @@ from attila_bridge.run import CLIENTS, CLOCK_MHZ, INTERPOLATED, ReportedFrame, S
 from attila_bridge.scene import AttilaScene
 from attila_bridge.time.config import PAPER, PRESETS, AttilaConfig
 from attila_bridge.time.netlist import Boxes
-from pixelflow.simd.boxes import Wire
 from pixelflow.simd.dashboard import (
     BoxState,
     BusyTrack,
@@ -115,7 +114,7 @@ class WatchedFrame:
             phases=phases,
             boxes=tuple(self._box_states(max(1, drawing))),
             busy_of=f"% of what they could do in {drawing:,} cycles of drawing",
-            wires=self._wires(),
+            wires=tuple(sorted(self._wires(), key=lambda each: (-each.share, each.name))),
             caches=tuple(self._caches()),
             memory=tuple(
                 ByteTraffic(name, counts["MC"][f"{kind}ReadBytes"], counts["MC"][f"{kind}WriteBytes"])
@@ -168,14 +167,13 @@ class WatchedFrame:
             number = ".".join(re.findall(r"\d+", box.unit))
             yield BoxState(f"{box.label} {number}".rstrip(), busy.get(box.suffixed(box.suffix)), box.queues, doing)
 
-    def _wires(self) -> tuple[WireTraffic, ...]:
-        """Return the traffic of wires, the busiest first, then by name."""
-        found = [self._wire(wire) for wire in self._frame.simulation.clock.netlist.wires if wire.name in self._carried]
-        return tuple(sorted(found, key=lambda each: (-each.share, each.name)))
-
-    def _wire(self, wire: Wire) -> WireTraffic:
-        carried = self._carried[wire.name]
-        return WireTraffic(wire.name, carried, wire.unit, carried / (wire.bandwidth * max(1, self._cycle)))
+    def _wires(self) -> Iterator[WireTraffic]:
+        """Yield the traffic of wires that have carried something."""
+        for wire in self._frame.simulation.clock.netlist.wires:
+            carried = self._carried.get(wire.name)
+            if carried is not None:
+                share = carried / (wire.bandwidth * max(1, self._cycle))
+                yield WireTraffic(wire.name, carried, wire.unit, share)
 
     def _caches(self) -> Iterator[CacheHits]:
         """Yield the hits of all caches, beginning with shaded vertices; repeated tries count again."""

@@ -8,6 +8,7 @@ run is executed again up to the cycle, so everything in the frame is as it was t
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import re
@@ -21,19 +22,18 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import count, count_or_zero
-from pixelflow.cli.live import InPlaceDisplay, NodeView, console_of, draw_frame, facts_of, takes_live
+from pixelflow.cli.live import InPlaceDisplay, console_of, draw_frame, opener_of, state_at, takes_live
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configured
 from pixelflow.cli.programs import map_view, read_program, scene_file
 from pixelflow.cli.screen import STANDARD_STREAM, Screen, check_writable, output_file, refuse_overwrite
+from pixelflow.cli.snapshot import NodeDashboard, Watch
 from pixelflow.config import PRESETS
-from pixelflow.isa import Program
 from pixelflow.node import Replay
 from pixelflow.node.kernels import ENGINES
 from pixelflow.node.pe_map import MapView
 from pixelflow.node.replay import SavedRun
-from pixelflow.observe.dashboard_frame import DashboardState, drawing_of
-from pixelflow.observe.snapshot import Watch, snapshot
-from pixelflow.simd.dashboard import FrameDrawing, pipeline_drawing
+from pixelflow.observe.dashboard_frame import DashboardState
+from pixelflow.simd.dashboard import FrameState
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Json, Made, Report, number
@@ -99,68 +99,36 @@ _FRAME_SECONDS = 0.1
 """Between two frames."""
 
 
-class Pace:
-    """Position of a playing run: it advances at a number of cycles a second, which keys change or halt."""
-
-    def __init__(self, speed: int) -> None:
-        self.speed = speed
-        self.halted = self.left = False
-        self._cycle = 0.0
-
-    @property
-    def cycle(self) -> int:
-        """The cycle to be shown now."""
-        return int(self._cycle)
-
-    def pass_by(self, seconds: float) -> None:
-        """Let time pass."""
-        if not self.halted:
-            self._cycle += seconds * self.speed
-
-    def press(self, key: str | None) -> None:
-        """Do what a key says; keys that say nothing do nothing."""
-        match key:
-            case " ":
-                self.halted = not self.halted
-            case "right" | ".":
-                self.halted, self._cycle = True, self.cycle + 1.0
-            case "+":
-                self.speed *= 2
-            case "-":
-                self.speed = max(1, self.speed // 2)
-            case "q":
-                self.left = True
-
-
 def play(
-    screen: Screen,
-    frame_at: Callable[[int, str], FrameDrawing],
-    ended: Callable[[], bool],
-    speed: int,
-    until: int | None,
-) -> int | None:
-    """Show the frames of cycles that do not go back, ``speed`` cycles a second, up to ``until`` or the end of the run.
+    args: argparse.Namespace, screen: Screen, state_at: Callable[[int, str], FrameState], ended: Callable[[], bool]
+) -> None:
+    """Show the frames of cycles that do not go back, ``--play`` cycles a second, up to ``--at`` or the end of the run.
 
-    ``frame_at`` takes the cycle and what is said of a run that has not ended there.
-    Returns the cycle at which a key ended it, None where none did. An interrupt ends it too and leaves the terminal as
-    it was.
+    ``state_at`` takes the cycle and what is said of a run that has not ended there. Where a key ends it, its cycle
+    becomes ``args.at``. An interrupt ends it too and leaves the terminal as it was.
     """
-    pace, picture = Pace(speed), InPlaceDisplay(screen)
+    speed, until, cycle, halted = args.play, args.at, 0.0, False
     now = time.perf_counter()
-    try:
-        with Keys() as keys:
-            while not ended() and not pace.left:
-                cycle = pace.cycle
-                status = "paused" if pace.halted else "playing"
-                picture.show(frame_at(cycle if until is None else min(cycle, until), status))
-                if until is not None and cycle >= until:
+    with contextlib.closing(InPlaceDisplay(screen)) as picture, Keys() as keys:
+        while not ended():
+            shown = int(cycle) if until is None else min(int(cycle), until)
+            picture.show(state_at(shown, "paused" if halted else "playing").frame)
+            if until is not None and cycle >= until:
+                break
+            match keys.pressed(_FRAME_SECONDS):
+                case " ":
+                    halted = not halted
+                case "right" | ".":
+                    halted, cycle = True, shown + 1.0
+                case "+":
+                    speed *= 2
+                case "-":
+                    speed = max(1, speed // 2)
+                case "q":
+                    args.at = shown
                     break
-                pace.press(keys.pressed(_FRAME_SECONDS))
-                before, now = now, time.perf_counter()
-                pace.pass_by(now - before)
-    finally:
-        picture.close()
-    return pace.cycle if pace.left else None
+            before, now = now, time.perf_counter()
+            cycle += 0.0 if halted else (now - before) * speed
 
 
 EXAMPLES = (
@@ -205,17 +173,15 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
         option = "--preset" if args.preset is not None else "-D"
         raise UsageError(option, "a saved run has its configuration", "leave it out")
     saved = SavedRun.load(args.file)
-    player = Player(saved, args.engine or "rows", _map_view(args.show or "enable", saved.program))
+    view = map_view(args.show or "enable", saved.program, option="--show")
+    player = Player(saved, args.engine or "rows", view)
     if args.play is not None:
-        _play(args, screen, lambda *now: drawing_of(player.at(*now)), lambda: player.ended)
-    state = player.at(_END if args.at is None else args.at)
-    return _shown(args, screen, drawing_of(state), state.cycle, lambda: _object(state))
+        play(args, screen, player.at, lambda: player.ended)
+    return _shown(args, screen, player.at(_END if args.at is None else args.at))
 
 
 def _run_other(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Run a file of another machine up to the cycle and show the frame."""
-    from pixelflow.cli.live import frame_at, opener_of
-
     machine = machine_named(args.machine)
     opener = opener_of(machine, f"--machine {machine.name}")
     for option in ("show", "engine"):
@@ -232,36 +198,25 @@ def _run_other(args: argparse.Namespace, screen: Screen) -> Report | int:
         program = machine.read(scene_file(args.file, machine.target))
     watched = opener(program, config=config)
     if args.play is not None:
-        _play(args, screen, partial(frame_at, watched), lambda: watched.ended)
-    watched.advance(_END if args.at is None else args.at)
-    state = watched.state(status=None if watched.ended else _STOPPED)
-    return _shown(args, screen, pipeline_drawing(state), state.cycle, lambda: asdict(state))
+        play(args, screen, partial(state_at, watched), lambda: watched.ended)
+    return _shown(args, screen, state_at(watched, _END if args.at is None else args.at, _STOPPED))
 
 
-def _play(
-    args: argparse.Namespace, screen: Screen, frame_at: Callable[[int, str], FrameDrawing], ended: Callable[[], bool]
-) -> None:
-    """Play the run; where a key ends that, the frame that is left is that of the cycle."""
-    left_at = play(screen, frame_at, ended, args.play, args.at)
-    args.at = args.at if left_at is None else left_at
-
-
-def _shown(
-    args: argparse.Namespace, screen: Screen, drawing: FrameDrawing, cycle: int, values: Callable[[], dict[str, Json]]
-) -> Report | int:
+def _shown(args: argparse.Namespace, screen: Screen, state: FrameState) -> Report | int:
     """Show a frame as a picture, an object, or lines."""
-    if args.at is not None and args.at > cycle:
-        screen.note(f"note: the run ends at cycle {number(cycle)}")
+    if args.at is not None and args.at > state.cycle:
+        screen.note(f"note: the run ends at cycle {number(state.cycle)}")
     if args.svg is not None:
         color = args.color != "never" and not os.environ.get("NO_COLOR")
-        _write_svg(args.svg, replace(screen, color=color), drawing, args.height)
+        with output_file(args.svg) as stream:
+            stream.write(_svg(replace(screen, color=color), state, args.height))
         screen.note(f"wrote {args.svg}")
     elif screen.format == "text":
-        draw_frame(screen, drawing, args.height)
-    figure = Made(lambda: _Frame(_svg(screen, drawing, args.height)))
-    report = Report("pixelflow dash", (drawing.title,), figures=[figure])
+        draw_frame(screen, state.frame, args.height)
+    figure = Made(lambda: _Frame(_svg(screen, state, args.height)))
+    report = Report("pixelflow dash", (state.title,), figures=[figure])
     if screen.format != "text" and args.svg is None:
-        return replace(report, schema="pixelflow.frame/1", data=values() if screen.json else {})
+        return replace(report, schema="pixelflow.frame/1", data=_object(state) if screen.json else {})
     screen.write_page(report)
     return 0
 
@@ -296,28 +251,17 @@ def _check_outputs(args: argparse.Namespace) -> None:
     check_writable(args.svg)
 
 
-def _map_view(text: str, program: Program) -> MapView:
-    """Return what the map shows; a number is the address of a byte."""
-
-    number = text.removeprefix("byte ")
-    if number.isascii() and number.isdigit():
-        return MapView(f"byte {number}", address=int(number[:9]))
-    return map_view(text, program, option="--show")
-
-
 class Player:
     """A saved run that is executed again, and the frames of its cycles."""
 
     def __init__(self, saved: SavedRun, engine: str, view: MapView) -> None:
         self._saved = saved
-        self._watch: Watch = Watch(enables=True, instructions=True)
-        self._replay: Replay = saved.replay(engine, watch=self._watch.attach)
-        node = self._replay.node
+        watch = Watch(enables=True, instructions=True)
+        self._replay: Replay = saved.replay(engine, watch=watch.attach)
         title = "enabled PEs" if view.flag == "E" else view.text
-        self._node_view = NodeView(node, title, view.values)
-        preset = _preset_of(saved)
-        self._facts = facts_of(saved.config, preset, node.engine, saved.program, self._replay)
-        self._node_view.look(self._watch)  # refuse a byte that no PE has before anything runs
+        preset = next((name for name, config in PRESETS.items() if config.sha256 == saved.config.sha256), "own")
+        self._dashboard = NodeDashboard(self._replay.node, watch, preset, title, view.values)
+        view.values(self._replay.node)  # refuse a byte that no PE has before anything runs
 
     @property
     def ended(self) -> bool:
@@ -326,42 +270,27 @@ class Player:
 
     def at(self, cycle: int, status: str = _STOPPED) -> DashboardState:
         """Return the frame of a cycle, which may not go back; of the end where that comes first."""
-        self._watch.until = cycle
+        self._dashboard.watch.until = cycle
         position = self._replay.advance(cycle)
-        following = {
-            name: ahead.index for name in self._replay.streams if (ahead := self._replay.ahead(name)) is not None
-        }
-        end = self._saved.end
-        stopped = self._replay.stopped
-        return snapshot(
-            self._watch,
-            self._facts,
-            replace(self._node_view.look(self._watch, at=position), following=following),
+        ahead = {name: self._replay.ahead(name) for name in self._replay.streams}
+        end, stopped = self._saved.end, self._replay.stopped
+        return self._dashboard.state(
             at=position,
+            following={name: each.index for name, each in ahead.items() if each is not None},
             total=end.cycles if end is not None else None,
             status=None if self._replay.ended else status,
             notes=(str(stopped).splitlines()[0],) if stopped is not None else (),
         )
 
 
-def _preset_of(saved: SavedRun) -> str:
-    """Return the name of the preset that a saved configuration equals, ``own`` where it equals none."""
-    return next((name for name, config in PRESETS.items() if config.sha256 == saved.config.sha256), "own")
-
-
-def _write_svg(path: str, screen: Screen, drawing: FrameDrawing, height: int) -> None:
-    with output_file(path) as stream:
-        stream.write(_svg(screen, drawing, height))
-
-
-def _svg(screen: Screen, drawing: FrameDrawing, height: int) -> str:
+def _svg(screen: Screen, state: FrameState, height: int) -> str:
     """Return the frame as a picture."""
     console = console_of(screen, screen.width, height, io.StringIO(), terminal=True)
     console.record = True
-    picture = drawing.frame(screen.width, height)
+    picture = state.frame(screen.width, height)
     console.print(picture if screen.color else _Colorless(picture))
     # A fixed identity: the same frame gives the same bytes.
-    text = console.export_svg(title=f"pixelflow · {drawing.title}", unique_id="pixelflow")
+    text = console.export_svg(title=f"pixelflow · {state.title}", unique_id="pixelflow")
     # The reader's own fonts: a picture fetches none from elsewhere.
     return re.sub(r"\s*@font-face \{.*?\}", "", text, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")
 
@@ -378,9 +307,11 @@ class _Colorless:
         yield from Segment.remove_color(console.render(self._renderable, options))
 
 
-def _object(state: DashboardState) -> dict[str, Json]:
+def _object(state: FrameState) -> dict[str, Json]:
     """Return a frame's values for JSON; the map as one text of hexadecimal digits, row after row."""
     values = asdict(state)
-    if state.array is not None:
-        values["array"]["cells"] = state.array.cells.hex()
+    if isinstance(state, DashboardState):
+        values["seconds"] = state.seconds
+        if state.array is not None:
+            values["array"]["cells"] = state.array.cells.hex()
     return values

@@ -20,7 +20,7 @@ from rich.style import Style
 from rich.text import Text
 
 from pixelflow.cli.dash import Keys
-from pixelflow.cli.live import InPlaceDisplay, takes_live
+from pixelflow.cli.live import FrameDrawing, InPlaceDisplay, takes_live
 from pixelflow.cli.picture_files import ANIMATED, check_picture, write_animation
 from pixelflow.cli.programs import read_program
 from pixelflow.cli.screen import Progress, Screen
@@ -29,7 +29,6 @@ from pixelflow.isa.program import PIXELFLOW
 from pixelflow.node import Node, Recorder, Replay
 from pixelflow.node.kernels import choose
 from pixelflow.node.pe_map import grid
-from pixelflow.simd.dashboard import FrameDrawing
 from pixelflow.simd.drawing import Frame, draw_frame
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import commands_of_machines, machine_named
@@ -83,7 +82,7 @@ class RecordedShow:
     def show(self, drawing: FrameDrawing) -> None:
         """Keep a picture."""
         options = self._console.options.update(height=self._size[1])
-        self.pictures.append(self._console.render_lines(drawing.frame(*self._size), options))
+        self.pictures.append(self._console.render_lines(drawing(*self._size), options))
 
     def pressed(self, seconds: float) -> None:
         """Let time pass until the next picture."""
@@ -182,8 +181,7 @@ class Show:
         """Show a picture with a title and lines below it, and take a key."""
         if not self.live:
             return
-        self._display.show(FrameDrawing(title, lambda width, height: self._frame(width, height, title, colours, lines),
-                                        lambda width: title))  # fmt: skip
+        self._display.show(lambda width, height: self._frame(width, height, title, colours, lines))
         key = self._keys.pressed(_FRAME_SECONDS)
         if key == "q":
             raise _Ended

@@ -135,23 +135,17 @@ def _checked(path: str, state: SavedState) -> SavedState:
         faults.append(Fault(message, Place(f"{path}[{name}]"), f"known: {', '.join(known)}"))
     for name in (name for name in known if name in state.per_pe):
         values, flag = state.per_pe[name], name in FLAGS
-        if values.shape != (pes,) or (pes and not (_are_flags if flag else _are_bytes)(values)):
+        fits = (
+            values.dtype.kind == "b"
+            if flag
+            else values.dtype.kind in "iu" and bool(np.all((values >= 0) & (values < 256)))
+        )
+        if values.shape != (pes,) or (pes and not fits):
             expected = "false or true" if flag else "a number from 0 to 255"
             faults.append(Fault(f"expected {expected} for each of {number(pes)} PEs", Place(f"{path}[{name}]")))
     if faults:
         raise InputError(faults)
     return state
-
-
-def _are_flags(values: NDArray[np.generic]) -> bool:
-    return values.dtype.kind == "b"
-
-
-def _are_bytes(values: NDArray[np.generic]) -> bool:
-    if values.dtype.kind not in "iu":
-        return False
-    numbers = cast("NDArray[np.integer]", values)
-    return bool(((numbers >= 0) & (numbers < 256)).all())
 
 
 def _by_number(content: dict[str, Json], runs: Sequence[_RunEntry]) -> dict[str, Json]:

@@ -104,9 +104,10 @@ def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
     config = configured(machine.configuration, "-D", args.overrides)
     found = []
     with Progress(screen, len(names)) as progress:
-        for name in progress.over(names):
+        for name in names:
             progress.doing(name)
             found.append((kernels.known[name], kernels.carry_out(kernels.known[name], config, progress.doing)))
+            progress.step()
     return kernels.report(found, config)
 
 

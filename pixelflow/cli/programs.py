@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TypeVar
 
-import numpy as np
-
 import microcode
 from microcode.assembly import assemble_file as assemble_kept
 from microcode.places import EXAMPLES, example_file
@@ -22,7 +20,7 @@ from pixelflow.isa import Program
 from pixelflow.isa.program import PIXELFLOW, target_of
 from pixelflow.node.named_ranges import find_range
 from pixelflow.node.pe_map import MapView
-from pixelflow.node.pe_report import RangeView
+from pixelflow.node.pe_report import RangeView, lanes_named
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError, nearest
 from pixelflow.simd.files import SOURCE, read_stream, text_of
 from pixelflow.simd.isa.program import AssembledProgram
@@ -194,41 +192,10 @@ def _number(text: str) -> int | float | None:
 # State of PEs as options name it: which PEs (``--pe 0,5,32-39`` or ``--pe 0.1.*.4-7``), ranges and maps.
 
 
-_FORMS = "forms: 5 | 32-39 | all | module.emc.panel.pe, where each part may be a number, a-b or *"
-
-
 def select_lanes(text: str, array: ArrayConfig) -> list[int]:
     """Return the chosen lanes in the order written, each once; raises UsageError for what does not exist."""
-    lanes: dict[int, None] = {}
-    for item in text.split(","):
-        parts = item.strip().split(".")
-        if parts == ["all"]:
-            chosen: Iterable[int] = range(array.lanes)
-        elif len(parts) == 1:
-            chosen = _numbers_of_pe_selection(parts[0], array.lanes, "PE", text)
-        elif len(parts) == 4:
-            names = ("module", "EMC", "panel", "PE")
-            axes = [_numbers_of_pe_selection(*each, text) for each in zip(parts, array.shape, names, strict=True)]
-            chosen = np.arange(array.lanes).reshape(array.shape)[np.ix_(*axes)].ravel().tolist()
-        else:
-            raise UsageError(f"--pe {text}", f"{item!r} is not a choice of PEs", _FORMS)
-        lanes.update(dict.fromkeys(chosen))
-    return list(lanes)
-
-
-def _numbers_of_pe_selection(part: str, size: int, name: str, text: str) -> range:
-    if part == "*":
-        return range(size)
-    first, dash, last = part.partition("-")
-    if not first.isascii() or not first.isdigit() or (dash and not (last.isascii() and last.isdigit())):
-        raise UsageError(f"--pe {text}", f"{part!r} is not a number or a range of numbers", _FORMS)
-    low = int(first[:9])
-    high = int(last[:9]) if dash else low
-    if high < low:
-        raise UsageError(f"--pe {text}", f"{part}: the upper end is below the lower", f"write: {high}-{low}")
-    if high >= size:
-        raise UsageError(f"--pe {text}", f"{part} does not exist", f"allowed: {name} 0 to {size - 1}")
-    return range(low, high + 1)
+    with _blaming(f"--pe {text}"):
+        return lanes_named(text, array)
 
 
 def range_view(text: str, program: Program) -> RangeView:

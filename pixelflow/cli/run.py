@@ -31,7 +31,7 @@ from pixelflow.cli.screen import (
     Progress,
     Screen,
     check_writable,
-    end_sign_of_life,
+    clear_lines,
     output_file,
     refuse_overwrite,
 )
@@ -101,8 +101,8 @@ class Attended:
             self._handles = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if self._handles:
             signal.signal(signal.SIGINT, self._interrupt)
-        end_sign_of_life()
-        if self._line and Progress.wanted(self._screen):
+        clear_lines()
+        if self._line and self._screen.tells:
             self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
             self._thread.start()
         return self

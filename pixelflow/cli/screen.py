@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING, ClassVar, Literal, TypeVar, overload
+from typing import IO, TYPE_CHECKING, ClassVar, Literal, overload
 
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError
 
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 STANDARD_STREAM = "-"
 """The file name that means standard output."""
 
-LINES: list[Callable[[], None]] = []
-"""Functions that clear transient lines from the terminal before other output."""
-
-_PLAIN = str.maketrans({"·": "-", "─": "-", "━": "-", "│": "|", "×": "x", "…": "...", "–": "-", "—": "-"})
+_PLAIN = str.maketrans(
+    dict(zip("·─━│×…–—▶█▒▀▄▁▂▃▅▆▇→µ", ".--|x.-->#:##..:+++>u", strict=True))
+    | {chr(code): ":" for code in range(0x2801, 0x2900)}
+    | {"⠀": " ", "…": "..."}
+)
 """Replacements for characters that an encoding may lack."""
 
 
@@ -129,9 +130,9 @@ def refuse_overwrite(source: str, target: str | None) -> None:
 
 
 def clear_lines() -> None:
-    """Clear the transient lines on the terminal."""
-    for clear in tuple(LINES):
-        clear()
+    """Clear the transient line on the terminal, before other output."""
+    if SignOfLife.current is not None and _terminal():
+        SignOfLife.current.end()
 
 
 def write_stdout(text: str) -> None:
@@ -215,8 +216,6 @@ def _refusal(path: Path, message: str, hint: str | None = None) -> InputError:
 # A terminal has a line that changes; pipes and log files get one every ten seconds.
 
 
-_Item = TypeVar("_Item")
-
 QUIET_SECONDS = 2.0
 """Before the first line of a command that does not say at its beginning that it takes long."""
 LINE_SECONDS = 10.0
@@ -244,8 +243,8 @@ class Progress:
         self._task: TaskID
 
     def __enter__(self) -> Progress:
-        end_sign_of_life()
-        if _wanted(self._screen) and _terminal():
+        clear_lines()
+        if self._screen.tells and _terminal():
             self._display = self._resources.enter_context(_display(self._screen, counts=self._counts))
             self._task = self._display.add_task("", total=self._total)
         return self
@@ -253,11 +252,6 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self._resources.close()
         self._display = None
-
-    @staticmethod
-    def wanted(screen: Screen) -> bool:
-        """Return whether progress is to be shown."""
-        return _wanted(screen)
 
     @property
     def shown(self) -> bool:
@@ -305,13 +299,6 @@ class Progress:
         else:
             self._display.advance(self._task, count)
 
-    def over(self, items: Iterable[_Item], name: str = "") -> Iterator[_Item]:
-        """Yield items, each of them one step; the line shows ``name`` and the number of the item."""
-        for number, item in enumerate(items, start=1):
-            self.doing(f"{name} {number}".strip())
-            yield item
-            self.step()
-
     def _say(self, how_far: str) -> None:
         if SignOfLife.current is not None:
             SignOfLife.current.now = f": {self._text}{how_far}"
@@ -334,12 +321,9 @@ class SignOfLife:
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> SignOfLife:
-        if _wanted(self._screen):
+        if self._screen.tells:
             SignOfLife.current = self
-            terminal = _terminal()
-            if terminal:
-                LINES.append(self.end)
-            work = self._show if terminal else self._write
+            work = self._show if _terminal() else self._write
             self._thread = threading.Thread(target=work, name="sign of life", daemon=True)
             self._thread.start()
         return self
@@ -351,7 +335,6 @@ class SignOfLife:
         """Stop, and clear the line."""
         if SignOfLife.current is self:
             SignOfLife.current = None
-            LINES[:] = [clear for clear in LINES if clear != self.end]
         self._over.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
@@ -368,15 +351,6 @@ class SignOfLife:
         began = time.monotonic()
         while not self._over.wait(LINE_SECONDS):
             self._screen.note(f"{self._text}{self.now}, elapsed {_duration(time.monotonic() - began)}")
-
-
-def end_sign_of_life() -> None:
-    """Clear the line with the elapsed time before other output."""
-    clear_lines()
-
-
-def _wanted(screen: Screen) -> bool:
-    return sys.stderr is not None and screen.progress and not screen.quiet
 
 
 def _terminal() -> bool:
@@ -450,6 +424,11 @@ class Screen:
     def json(self) -> bool:
         """True if standard output holds one object."""
         return self.format == "json"
+
+    @property
+    def tells(self) -> bool:
+        """True if progress is shown on standard error."""
+        return sys.stderr is not None and self.progress and not self.quiet
 
     @property
     def reports(self) -> bool:

@@ -38,7 +38,12 @@ class StatsFiles:
     ) -> None:
         """Raise UsageError unless each name says JSON or CSV, InputError where it could not be written."""
         for path in paths:
-            _check_name(path)
+            if path == STANDARD_STREAM:
+                hint = "name a file: --stats F.json or --stats F.csv"
+                raise UsageError("--stats -", "standard output has the report", hint)
+            if PurePath(path).suffix not in _WRITERS:
+                raise UsageError("--stats", f"{path!r} is neither .json nor .csv")
+            check_writable(path)
         self._paths, self._effective, self._collector = paths, effective, Collector(energies)
 
     def attach(self, bus: Bus) -> None:
@@ -49,22 +54,11 @@ class StatsFiles:
         """Yield what writes each file; nothing where no run has begun."""
         if self._collector.runs:
             for path in self._paths:
-                yield partial(_write, path, self._collector.runs, self._effective)
+                yield partial(self._write, path)
 
-
-def _check_name(path: str) -> None:
-    """Raise UsageError unless the name says JSON or CSV, InputError where it could not be written."""
-    if path == STANDARD_STREAM:
-        raise UsageError("--stats -", "standard output has the report", "name a file: --stats F.json or --stats F.csv")
-    if PurePath(path).suffix not in _WRITERS:
-        raise UsageError("--stats", f"{path!r} is neither .json nor .csv")
-    check_writable(path)
-
-
-def _write(path: str, runs: Sequence[RunStatistics], effective: Effective[NodeConfig]) -> None:
-    """Write the statistics of runs; one file holds all passes of a tessellation."""
-    with output_file(path) as stream:
-        _WRITERS[PurePath(path).suffix](stream, runs, effective)
+    def _write(self, path: str) -> None:
+        with output_file(path) as stream:
+            _WRITERS[PurePath(path).suffix](stream, self._collector.runs, self._effective)
 
 
 def _write_json(stream: IO[str], runs: Sequence[RunStatistics], effective: Effective[NodeConfig]) -> None:

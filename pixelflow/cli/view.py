@@ -12,13 +12,12 @@ import argparse
 import os
 import sys
 import webbrowser
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import add_config_options, count
-from pixelflow.cli.debug import COMMANDS, Debugger
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option, configuration, examples_for
 from pixelflow.cli.programs import (
     add_parameter_option,
@@ -32,17 +31,15 @@ from pixelflow.cli.run import code_for, config_for, read_memory_file
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
 from pixelflow.cli.tessellate import load_patches
 from pixelflow.cli.trace_files import known_of, reading
-from pixelflow.debugger import DebugSession, views
 from pixelflow.isa import Program
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.simd.attendance import Telling
-from pixelflow.simd.dialogue import find_command, refuse, stop_parts
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError, must_be, nearest
 from pixelflow.simd.files import MESH, read_bytes
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.machine import Code, Configuration, MachineRecord, machine_named, machine_names, machines
 from pixelflow.simd.observe import AccountView, Bus, RunView
-from pixelflow.simd.report import Fact, as_text
+from pixelflow.simd.report import Fact
 from pixelflow.simd.trace import Selection, Trace, TraceClock, Tracer, tracks_of_streams
 from pixelflow.simd.trace.formats import FORMATS
 from pixelflow.simd.trace.perfetto import read_perfetto
@@ -66,49 +63,6 @@ from tessellation.surface.bpt import is_patches
 
 if TYPE_CHECKING:
     from pixelflow.view.widget import RunExplorer
-
-_COLUMNS = 76
-"""Of what the debugger says in the page."""
-_CHANGING = ("poke", "unpoke")
-
-
-# The debugger in a page or a notebook: it answers in lines, and refuses what would change the run.
-
-
-class PageDialogue:
-    """The debugger in a run, as a page knows it."""
-
-    def __init__(self, replay: Replay, say: Callable[[str], object]) -> None:
-        self._session = DebugSession(replay)
-        self._debugger = Debugger(self._session, Screen(_COLUMNS, sink=say))
-
-    def carry_out(self, text: str) -> None:
-        """Execute a command of the debugger; those that change the run are refused."""
-        command, _ = find_command(COMMANDS, text)
-        if command.name in _CHANGING:
-            refuse("what is poked makes another run, and the timeline is of this one", "pixelflow debug takes pokes")
-        self._debugger.carry_out(text)
-
-    def goto(self, cycle: int) -> None:
-        """Go to a cycle and print nothing."""
-        self._session.goto(cycle)
-
-    def interrupt(self) -> None:
-        """Request the end of a long movement."""
-        self._debugger.interrupt()
-
-    def where(self) -> str:
-        """Return the cycle, and what each stream does."""
-        return as_text([*views.position(_COLUMNS, self._session)], _COLUMNS)
-
-    def calls(self) -> str:
-        """Return calls and open loops."""
-        return as_text([*views.stack(_COLUMNS, self._session, list(self._session.replay.streams))], _COLUMNS)
-
-    def stops(self) -> str:
-        """Return the stops."""
-        return as_text([*stop_parts(_COLUMNS, self._session)], _COLUMNS)
-
 
 # Runs that are known by their trace alone: of a program on another machine, or read from a trace file.
 
@@ -207,7 +161,7 @@ def explore(
         saved = SavedRun.load(run)
 
     def furnish(tell: PageTelling) -> Iterable[PageRoom]:
-        return (ExplorerRoom(saved, PageDialogue, lambda each: known_of(each.config), tell),)
+        return (ExplorerRoom(saved, lambda each: known_of(each.config), tell),)
 
     return run_explorer(furnish, height)
 
@@ -276,12 +230,14 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     _check_name(args)
     traced = _trace_of(args, screen)
     saved = _run_of(args, screen) if traced is None else None
-    named = _patches_of(args, screen) if traced is None and saved is None else None
+    named: tuple[str, Sequence[Patch]] | None = None
+    if traced is None and saved is None and args.subject is not None:
+        named = PurePath(args.subject).stem, load_patches(args.subject, screen).patches
 
     def furnish(tell: PageTelling) -> Iterable[PageRoom]:
         if traced is not None:
             return (TraceRoom(traced),)
-        explorer = ExplorerRoom(saved, PageDialogue, lambda each: known_of(each.config), tell)
+        explorer = ExplorerRoom(saved, lambda each: known_of(each.config), tell)
         return explorer, DrawingRoom(named, explorer.explore, workers, tell)
 
     def ready(address: str) -> None:
@@ -290,7 +246,11 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
         screen.note("Ctrl-C ends it")
-        if not args.no_open and _has_display():
+        # A browser that would take over the terminal is not started.
+        display = (
+            os.name == "nt" or sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+        )
+        if not args.no_open and display:
             webbrowser.open(where)
 
     jobs = 1 if traced is not None else args.jobs or min(_MOST_JOBS, usable_threads())
@@ -303,71 +263,34 @@ def _check_name(args: argparse.Namespace) -> None:
     """Raise InputError for a name that is not a file and nothing to look at, with what there is, and what draws
     scenes.
     """
-    name = args.subject
-    suffix = PurePath(name or "").suffix.lower()
-    if (
-        name is None
-        or name == STANDARD_STREAM
-        or (os.path.lexists(name) and suffix not in _DRAWN and not _folder(name))
-    ):
+    name, words = args.subject, "" if args.machine == PIXELFLOW else f" --machine {args.machine}"
+    suffix, folder = PurePath(name or "").suffix.lower(), os.path.isdir(name or "")
+    if name in (None, STANDARD_STREAM) or (os.path.lexists(name) and suffix not in _DRAWN and not folder):
         return
-    models, programs, files = _known(args)
-    if _folder(name) and name not in (*models, *programs):
+    models, programs, files = list(BUILT_IN), list(example_files()), "files: .npz, .mc, .mco, .bpt, .pftrace"
+    if words:
+        machine = machine_named(args.machine)
+        models, programs = [], sorted(shipped_with(machine.target))
+        files = "files: .mc, .mco" if machine.read is None else f"files: scenes in {machine.title}'s own form"
+    if folder and name not in (*models, *programs):
         raise InputError(Fault("is a folder; a page shows a file", Place(name), files))
-    if os.path.lexists(name):
-        _check_read(name, suffix)
-    drawn = (*SCENES, *MESHES, *(BUILT_IN if args.machine != PIXELFLOW else ()))
+    if os.path.lexists(name):  # what nothing can draw is refused as such
+        _ = read_bytes(name, MESH) if suffix in MESH_SUFFIXES else frames_of(name)
+    drawn = (*SCENES, *MESHES, *(BUILT_IN if words else ()))
     is_drawn = (name in drawn and name not in programs) or suffix in _DRAWN
     if not is_drawn and (suffix or name in (*models, *programs, *shipped_files())):
         return  # of a file of its kind that is missing the reader says so
     near = name if is_drawn else nearest(name, (*models, *programs, *drawn))
-    meant = "" if is_drawn or near is None else f"did you mean {near}? "
+    hints = [f"{what}: {', '.join(names)}" for what, names in (("models", models), ("programs", programs)) if names]
     if near is not None:
-        meant += _drawing(near, args) if near in drawn or is_drawn else f"pixelflow view {near}{_machine_words(args)}"
-        meant += "; "
-    there = (f"{what}: {', '.join(names)}; " for what, names in (("models", models), ("programs", programs)) if names)
+        to_do = f"pixelflow view {near}{words}"
+        if near in BUILT_IN and near in drawn:
+            to_do = f"pixelflow view {near}, and choose {args.machine} there"
+        elif near in drawn or is_drawn:
+            to_do = f"it is drawn by: pixelflow render {near}{words} -o {PurePath(near).stem}.png"
+        hints.insert(0, to_do if is_drawn else f"did you mean {near}? {to_do}")
     message = "is a scene or a mesh; a page turns patches, or looks into a run" if is_drawn else "there is no such file"
-    raise InputError(Fault(message, Place(name), "".join((meant, *there, files))))
-
-
-def _folder(name: str) -> bool:
-    return os.path.isdir(name)
-
-
-def _check_read(name: str, suffix: str) -> None:
-    """Raise InputError for a scene or a mesh that nothing can draw: that no other command reads either."""
-    if suffix in MESH_SUFFIXES:
-        read_bytes(name, MESH)
-    else:
-        frames_of(name)
-
-
-def _known(args: argparse.Namespace) -> tuple[Sequence[str], Sequence[str], str]:
-    """Return models and programs that have names, and which files there may be, for the machine that was chosen."""
-    if args.machine == PIXELFLOW:
-        return list(BUILT_IN), list(example_files()), "files: .npz, .mc, .mco, .bpt, .pftrace"
-    machine = machine_named(args.machine)
-    files = "files: .mc, .mco" if machine.read is None else f"files: scenes in {machine.title}'s own form"
-    return (), sorted(shipped_with(machine.target)), files
-
-
-def _drawing(scene: str, args: argparse.Namespace) -> str:
-    """Return what draws a scene, which a page does not."""
-    if scene in BUILT_IN:
-        return f"pixelflow view {scene}, and choose {args.machine} there"
-    return f"it is drawn by: pixelflow render {scene}{_machine_words(args)} -o {PurePath(scene).stem}.png"
-
-
-def _machine_words(args: argparse.Namespace) -> str:
-    return "" if args.machine == PIXELFLOW else f" --machine {args.machine}"
-
-
-def _patches_of(args: argparse.Namespace, screen: Screen) -> tuple[str, Sequence[Patch]] | None:
-    """Return the patches that are to be drawn at first, by their name; None where none are named."""
-    if args.subject is None:
-        return None
-    file = load_patches(args.subject, screen)
-    return PurePath(args.subject).stem, file.patches
+    raise InputError(Fault(message, Place(name), "; ".join((*hints, files))))
 
 
 def _trace_of(args: argparse.Namespace, screen: Screen) -> TracedRun | None:
@@ -427,8 +350,3 @@ def _port(text: str) -> int:
     if value not in _PORTS:
         raise argparse.ArgumentTypeError(f"expected a port, 0 to {_PORTS[-1]}, found {text[:40]!r}")
     return value
-
-
-def _has_display() -> bool:
-    """Return whether a browser would open a window: none that takes over the terminal is started."""
-    return os.name == "nt" or sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))

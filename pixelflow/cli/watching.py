@@ -24,7 +24,7 @@ from pixelflow.simd.errors import (
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from pixelflow.cli.live import FinalFrame, LiveDisplay
+    from pixelflow.cli.live import NodeDisplay
     from pixelflow.cli.recording import MemoryChecks, Recording
     from pixelflow.cli.stats import StatsFiles
     from pixelflow.cli.trace_files import TraceFiles
@@ -89,13 +89,14 @@ class Watching:
         self._recording: Recording | None = None
         self._memory: MemoryChecks | None = None
         self._open = contextlib.ExitStack()
-        self._display: FinalFrame | LiveDisplay | None = None
-        self._display_made = False
+        self._display: NodeDisplay | None = None
 
     def _check(self) -> None:
         args, screen = self._args, self._screen
         if args.record is not None:
-            _check_record_name(args.record)
+            if args.record == STANDARD_STREAM or Path(args.record).suffix != ".npz":
+                raise UsageError(f"--record {args.record}", "the name must end in .npz")
+            check_writable(args.record)
         elif self._record_pass is not None:
             raise UsageError("--record-pass", "there is no --record")
         for path in (*args.stats, *([args.record] if args.record else [])):
@@ -217,16 +218,16 @@ class Watching:
             self._display.part(number, total)
 
     def _attach_display(self, node: Node) -> None:
-        if not self._args.live and not self._args.frame:
-            return
-        if not self._display_made:
-            from pixelflow.cli.live import FinalFrame, live_display
+        args = self._args
+        if self._display is None and (args.live or args.frame):
+            from pixelflow.cli.live import NO_TERMINAL, NodeDisplay, takes_live
 
-            self._display_made = True
-            kind = live_display if self._args.live else FinalFrame
-            self._display = kind(self._screen, self._effective.preset)
-            if self._display is not None:
-                self._open.callback(self._display.close)
+            if args.live and not takes_live():
+                self._screen.note(NO_TERMINAL)
+                args.live = False
+                return
+            self._display = NodeDisplay(self._screen, self._effective.preset, live=args.live)
+            self._open.callback(self._display.close)
         if self._display is not None:
             self._display.follow(node)
 
@@ -238,10 +239,3 @@ def check_display(args: argparse.Namespace, screen: Screen) -> None:
     for option in ("live", "frame"):
         if getattr(args, option) and (screen.json or screen.quiet):
             raise UsageError(f"--{option}", "a dashboard goes to standard output, which --json and --quiet keep")
-
-
-def _check_record_name(path: str) -> None:
-    """Raise UsageError or InputError where a run cannot be saved under this name."""
-    if path == STANDARD_STREAM or Path(path).suffix != ".npz":
-        raise UsageError(f"--record {path}", "the name must end in .npz")
-    check_writable(path)

@@ -13,6 +13,7 @@ from pixelflow.debugger.debug_session import (
 )
 from pixelflow.debugger.divergence import Divergence, RunDifference, compare_arrays, compare_memory, first_divergence
 from pixelflow.debugger.expressions import PeExpression, StopCondition
+from pixelflow.debugger.node_dialogue import Debugger
 from pixelflow.debugger.views import Change, StatePicture
 from pixelflow.simd.isa.program import Code, find_code
 
@@ -24,6 +25,7 @@ __all__ = [
     "Code",
     "Cycle",
     "DebugSession",
+    "Debugger",
     "Divergence",
     "Hit",
     "PeExpression",

@@ -190,7 +190,8 @@ class EventCollector:
             if stop.meets(event):
                 self._note(stop, event)
         if isinstance(event, Executed):
-            if self._anywhere and self._is_timed(event.index):
+            control = self._instructions[event.index].declaration.unit is Unit.SEQUENCER
+            if self._anywhere and not control:  # there is no position before a control
                 self._at(event.cycle).met += [(stop, event) for stop in self._anywhere]
             if self._until is not None and self._until(event):
                 self._at(event.cycle).reached = True
@@ -211,10 +212,6 @@ class EventCollector:
 
     def _at(self, cycle: int) -> CycleEvents:
         return self._heard.setdefault(cycle, CycleEvents())
-
-    def _is_timed(self, index: int) -> bool:
-        """Return whether an instruction is not a control, so that there is a position before it."""
-        return self._instructions[index].declaration.unit is not Unit.SEQUENCER
 
     def _is_transfer(self, index: int) -> bool:
         return transfers_of(self._instructions[index].declaration) is not None
@@ -347,15 +344,13 @@ class DebugSession(RunSession[Replay, Stop]):
                     return outcome
             self.replay.goto(reached)  # looking at changes may have gone back
             last: list[Stop] = anywhere if self.replay.ended else []
-            hits = [Hit(each, None) for each in (*self._about(Cycle(reached)), *last) if self._is_due(each)]
+            here = [each for each in self.stops.values() if each.subject == Cycle(reached)]
+            hits = [Hit(each, None) for each in (*here, *last) if self._is_due(each)]
             if hits:
                 return SessionOutcome(tuple(hits))
             if reached >= end:
                 break
         return SessionOutcome()
-
-    def _about(self, subject: Cycle) -> list[Stop]:
-        return [each for each in self.stops.values() if each.subject == subject]
 
     def _judge(self, cycle: int, found: dict[int, CycleEvents], start: int) -> SessionOutcome | None:
         """Return why the run stops in a cycle, having gone there; None where it does not."""

@@ -74,7 +74,8 @@ def first_divergence(
         return _divergence(sides, -1, ((), ()))
     equal = 0
     while True:
-        _both_to(sides, equal + _GRID)
+        for side in sides:
+            side.goto(equal + _GRID)
         progress(_GRID)
         if not _equal(sides):
             break
@@ -86,7 +87,8 @@ def first_divergence(
 
 def _search(sides: tuple[Replay, Replay], equal: int) -> Divergence:
     """Find the first difference after a position at which both sides are equal."""
-    _both_to(sides, equal)
+    for side in sides:
+        side.goto(equal)
     began: tuple[list[Executed], list[Executed]] = ([], [])
     with sides[0].hearing(began[0].append, Executed), sides[1].hearing(began[1].append, Executed):
         while True:
@@ -100,19 +102,11 @@ def _search(sides: tuple[Replay, Replay], equal: int) -> Divergence:
     return _divergence(sides, equal, executed)
 
 
-def _both_to(sides: tuple[Replay, Replay], cycle: int) -> None:
-    for side in sides:
-        side.goto(cycle)
-
-
 def _equal(sides: tuple[Replay, Replay]) -> bool:
     """Return whether both sides hold the same data, and have ended in the same way where one of them has."""
-    first, second = ((_texture(side), side.node.digest(), _ending(side)) for side in sides)
+    ends = [(side.position, side.account.reason) if side.ended and side.account is not None else None for side in sides]
+    first, second = ((_texture(side), side.node.digest(), end) for side, end in zip(sides, ends, strict=True))
     return first == second
-
-
-def _ending(side: Replay) -> tuple[int, str] | None:
-    return (side.position, side.account.reason) if side.ended and side.account is not None else None
 
 
 def _texture(side: Replay) -> list[str]:
@@ -188,7 +182,8 @@ def values_table(keys: Sequence[str], first: Mapping[str, Json], second: Mapping
         known = [key in values for values in (first, second)]
         if sides[0] == sides[1] and known[0] == known[1]:
             continue
-        delta = _delta(*sides)
+        old, new = sides
+        delta = new - old if _is_number(old) and _is_number(new) else None
         shown = [_shown(value) if there else "missing" for value, there in zip(sides, known, strict=True)]
         rows.append([key, *shown, _shown_delta(delta), *map(json_value, sides), json_value(delta)])
     return Table(columns, rows, key="differences")
@@ -196,10 +191,6 @@ def values_table(keys: Sequence[str], first: Mapping[str, Json], second: Mapping
 
 def _is_number(value: Json) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _delta(old: Json, new: Json) -> int | float | None:
-    return new - old if _is_number(old) and _is_number(new) else None
 
 
 def _shown(value: Json) -> str:

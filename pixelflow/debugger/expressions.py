@@ -114,16 +114,12 @@ def negated(operator: str, value: Quantity) -> Quantity:
             held = truth(value)
             return ~held if isinstance(held, np.ndarray) else int(not held)
         case "~":
-            if not _is_whole(value):
+            if isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
                 raise InputError("~ needs integers")
             return apply("-", apply("*", value, -1), 1)
         case "-":
             return apply("*", value, -1)
     return value
-
-
-def _is_whole(value: Quantity) -> bool:
-    return value.dtype.kind != "f" if isinstance(value, np.ndarray) else isinstance(value, int)
 
 
 def truth(value: Quantity) -> bool | NDArray[np.bool_]:

@@ -268,7 +268,8 @@ class MemoryCheck:
             for row in range(INPUT_PORT, INPUT_PORT + PORT_BYTES):
                 if row in self._undefined:
                     self._undefined[row][served] = 0
-                    self._settle(row)
+                    if not self._undefined[row].any():
+                        del self._undefined[row]
         for found in collisions(access, self._array):
             self._collision(event, found)
 
@@ -315,10 +316,6 @@ class MemoryCheck:
                     origin = origin.reshape(-1, PANEL_PES)[:, list(senders)].ravel()
             made = np.where(made != 0, made, origin)
         return made
-
-    def _settle(self, state: State) -> None:
-        if not self._undefined[state].any():
-            del self._undefined[state]
 
     def _number(self, index: int, row: int, where: str) -> int:
         """Return the number of a read, starting at 1."""

@@ -85,12 +85,8 @@ def _by_owner(program: Program, addresses: list[int]) -> list[tuple[str, list[in
             groups[-1][1].append(address)
         else:
             groups.append((owner, [address]))
-    return [(owner or _span(members), members) for owner, members in groups]
-
-
-def _span(addresses: list[int]) -> str:
-    first, last = addresses[0], addresses[-1]
-    return f"[{first}]" if first == last else f"[{first}..{last}]"
+    spans = [f"[{some[0]}]" if len(some) == 1 else f"[{some[0]}..{some[-1]}]" for _, some in groups]
+    return [(owner or span, members) for (owner, members), span in zip(groups, spans, strict=True)]
 
 
 _FEW = 8

@@ -158,7 +158,10 @@ class MapView:
 
     @classmethod
     def named(cls, text: str, program: Program | None) -> MapView:
-        """Return the map of ``enable``, ``carry``, a register, ``NAME`` or ``NAME[i]``; raises InputError."""
+        """Return the map of ``enable``, ``carry``, a register, ``NAME``, ``NAME[i]`` or a byte; raises InputError."""
+        number = text.removeprefix("byte ")
+        if number.isascii() and number.isdigit():
+            return cls(f"byte {number}", address=int(number[:9]))
         flag = MAP_FLAGS.get(text)
         if flag is not None or text in REGISTERS:
             return cls(text, flag=flag, register=None if flag else text)

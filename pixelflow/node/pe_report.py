@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,47 @@ from pixelflow.isa import MemoryRange, RangeForm
 from pixelflow.node.named_ranges import numbers_of
 from pixelflow.node.node import Node
 from pixelflow.node.pe_map import REGISTERS, MapView, PeValue
-from pixelflow.simd.errors import InputError
+from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, verbatim
 
 FLAGS = ("C", "E")
 
+_FORMS = "forms: 5 | 32-39 | all | module.emc.panel.pe, where each part may be a number, a-b or *"
+
 _LINE_BYTES = 16
+
+
+def lanes_named(text: str, array: ArrayConfig) -> list[int]:
+    """Return the lanes of a choice of PEs in the order written, each once; raises InputError for one that is none."""
+    lanes: dict[int, None] = {}
+    for item in text.split(","):
+        parts = item.strip().split(".")
+        if parts == ["all"]:
+            lanes.update(dict.fromkeys(range(array.lanes)))
+        elif len(parts) == 1:
+            lanes.update(dict.fromkeys(_numbers(parts[0], array.lanes, "PE")))
+        elif len(parts) == 4:
+            names = ("module", "EMC", "panel", "PE")
+            axes = [_numbers(*each) for each in zip(parts, array.shape, names, strict=True)]
+            lanes.update((int(np.ravel_multi_index(place, array.shape)), None) for place in product(*axes))
+        else:
+            raise InputError(Fault(f"{item!r} is not a choice of PEs", hint=_FORMS))
+    return list(lanes)
+
+
+def _numbers(part: str, size: int, name: str) -> range:
+    if part == "*":
+        return range(size)
+    first, dash, last = part.partition("-")
+    if not first.isascii() or not first.isdigit() or (dash and not (last.isascii() and last.isdigit())):
+        raise InputError(Fault(f"{part!r} is not a number or a range of numbers", hint=_FORMS))
+    low = int(first[:9])
+    high = int(last[:9]) if dash else low
+    if high < low:
+        raise InputError(Fault(f"{part}: the upper end is below the lower", hint=f"write: {high}-{low}"))
+    if high >= size:
+        raise InputError(Fault(f"{part} does not exist", hint=f"allowed: {name} 0 to {size - 1}"))
+    return range(low, high + 1)
 
 
 @dataclass(frozen=True, slots=True)

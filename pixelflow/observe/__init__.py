@@ -11,7 +11,6 @@ from pixelflow.observe.node_events import (
     NodeRunView,
     PathUsed,
     Signalled,
-    StreamView,
     Taken,
     TransferBegan,
 )
@@ -53,7 +52,6 @@ __all__ = [
     "RunEnded",
     "Signalled",
     "StageBegan",
-    "StreamView",
     "Subscriber",
     "Taken",
     "TransferBegan",

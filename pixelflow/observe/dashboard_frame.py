@@ -1,22 +1,25 @@
-"""One frame of the dashboard of a node: overview, panels and the array; it knows only a width and a height."""
+"""One frame of the dashboard of a node: overview, panes and the array; it knows only a width and a height."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.cells import cell_len
 from rich.console import Group
 from rich.text import Span, Text
 
 from pixelflow.simd.dashboard import (
+    BETWEEN,
     MORE,
     CellField,
-    FrameDrawing,
-    Utilisation,
+    FrameState,
+    Pane,
     beside,
     clean,
     count,
@@ -25,7 +28,7 @@ from pixelflow.simd.dashboard import (
     head,
     line,
     share,
-    time_text,
+    stacked,
     title,
     utilisation,
 )
@@ -132,23 +135,13 @@ class StageState:
     running: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DashboardState:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DashboardState(FrameState):
     """Everything that a frame shows."""
 
     program: str
     program_hash: str
-    config: str
-    config_hash: str
     engine: str
-    status: str
-    """``running``, ``playing``, ``paused``, ``stopped here``, or why the run ended."""
-    cycle: int
-    seconds: float
-    """Machine time at the clock."""
-    clock_mhz: int
-    rate: float | None
-    """Simulated cycles in a second of wall time; None in a still frame."""
     pes: int
     streams: tuple[StreamState, ...]
     modules: tuple[ModuleState, ...]
@@ -160,13 +153,26 @@ class DashboardState:
     """(path, busy cycles) of the paths out of the GNI that were used."""
     semaphores: tuple[SemaphoreState, ...]
     array: MapState | None
-    utilisation: Utilisation | None
     stages: tuple[StageState, ...] = ()
     part: tuple[int, int | None] | None = None
     """Number and total of the pass where a command makes several; None for an unknown total."""
     total: int | None = None
     """Cycles of the whole run, where they are known."""
-    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The program."""
+        return self.program
+
+    def frame(self, width: int, height: int) -> Group:
+        """Return the account above, then the streams, and below them the map beside all that is smaller.
+
+        Narrow frames have one column.
+        """
+        top = overview(self, width, 12 if width >= _TWO_COLUMNS else 9)
+        left = max(0, height - _HEADER - len(top))
+        body, missing = (_wide if width >= _TWO_COLUMNS else _narrow)(self, width, left)
+        return Group(*[*header(self, width, missing), *top, *body][:height])
 
 
 # The array as characters: 128 x 64 PEs in as much detail as fits.
@@ -178,12 +184,11 @@ class DashboardState:
 SHADES = " .:-=+*#%@"
 """From the least value of a byte's map to its greatest."""
 
-_HALVES = " ▀▄█"
-_BRAILLE = 0x2800
-# Bit of a Braille character for each dot: [row][column].
-_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+_HALVES, _UPPER_LOWER = " ▀▄█", np.array([[1], [2]])
+_BRAILLE = "".join(map(chr, range(0x2800, 0x2900)))
+_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
+"""Bit of a Braille character for each dot: [row][column]."""
 _FLAG_STYLE = "green"
-_SOME_STYLE = "dim green"
 _SHADE_STYLES = ("", *(f"color({color})" for color in (24, 31, 37, 43, 79, 114, 149, 184, 220)))
 
 
@@ -218,82 +223,47 @@ def sizes(array: MapState) -> list[tuple[int, int]]:
 
 def draw(array: MapState, columns: int, lines: int) -> Drawing | None:
     """Draw a map as large as it fits, or return None where it does not fit at all."""
+    plane = np.frombuffer(array.cells, np.uint8).reshape(array.height, array.width).astype(np.int64)
     for scale, (wide, high) in zip(_scales(array.flag), sizes(array), strict=True):
         if wide <= columns and high <= lines:
-            if not array.flag:
-                return _shades(array, scale)
-            return _braille(array, scale) if scale.dot else _halves(array)
+            return _flags((plane != 0).astype(np.int64), scale) if array.flag else _shades(plane, scale)
     return None
 
 
-def _rows(array: MapState, step: int) -> list[bytes]:
-    """Return the rows of the plane, padded with rows of zeros to a multiple of ``step``."""
-    rows = [array.cells[y * array.width : (y + 1) * array.width] for y in range(array.height)]
-    return rows + [bytes(array.width)] * (-array.height % step)
+def _pooled(plane: NDArray[np.int64], high: int, wide: int, pool: np.ufunc) -> NDArray[np.int64]:
+    """Return what ``pool`` makes of each block of a plane; those at its ends may be smaller."""
+    rows, columns = (np.arange(0, size, step) for size, step in zip(plane.shape, (high, wide), strict=True))
+    found: NDArray[np.int64] = pool.reduceat(pool.reduceat(plane, rows, axis=0), columns, axis=1)
+    return found
 
 
-def _halves(array: MapState) -> Drawing:
-    rows = _rows(array, 2)
+def _flags(plane: NDArray[np.int64], scale: _Scale) -> Drawing:
+    if scale.dot:
+        plane, weights, characters = _pooled(plane, scale.dot, scale.dot, np.maximum), _DOTS, _BRAILLE
+        legend = f"dot: any of {scale.dot} x {scale.dot}" if scale.dot > 1 else "dot: 1 PE"
+    else:
+        weights, characters, legend = _UPPER_LOWER, _HALVES, "half a character: 1 PE"
+    high, wide = weights.shape
+    whole = np.pad(plane, [(0, -size % step) for size, step in zip(plane.shape, weights.shape, strict=True)])
+    blocks = whole.reshape(len(whole) // high, high, -1, wide)
+    codes = np.einsum("ahbw,hw->ab", blocks, weights)
+    lines = ["".join(characters[code] for code in row) for row in codes.tolist()]
+    return Drawing([Text(each, _FLAG_STYLE, no_wrap=True) for each in lines], legend)
+
+
+def _shades(plane: NDArray[np.int64], scale: _Scale) -> Drawing:
+    least, greatest = int(plane.min()), int(plane.max())
+    sums, sizes = (_pooled(each, scale.high, scale.wide, np.add) for each in (plane, np.ones_like(plane)))
+    steps = np.rint((sums / sizes - least) / max(1, greatest - least) * (len(SHADES) - 1)).astype(np.int64)
     lines = []
-    for upper, lower in zip(rows[::2], rows[1::2], strict=True):
-        text = "".join([_HALVES[bool(a) + 2 * bool(b)] for a, b in zip(upper, lower, strict=True)])
-        lines.append(Text(text, _FLAG_STYLE, no_wrap=True))
-    return Drawing(lines, "half a character: 1 PE")
-
-
-def _braille(array: MapState, scale: _Scale) -> Drawing:
-    dots = [_any(rows) for rows in _grouped(_rows(array, scale.high), scale.dot)]
-    dots = [_any([row[first :: scale.dot] for first in range(scale.dot)]) for row in _padded(dots, 2 * scale.dot)]
-    lines = []
-    for four in _grouped(dots, 4):
-        codes = [_BRAILLE] * (len(four[0]) // 2)
-        for row, (left, right) in zip(four, _DOTS, strict=True):
-            codes = [
-                code + left * bool(a) + right * bool(b) for code, a, b in zip(codes, row[::2], row[1::2], strict=True)
-            ]
-        lines.append(Text("".join(map(chr, codes)), _FLAG_STYLE, no_wrap=True))
-    return Drawing(lines, f"dot: any of {scale.dot} x {scale.dot}" if scale.dot > 1 else "dot: 1 PE")
-
-
-def _grouped(rows: list[bytes], size: int) -> list[list[bytes]]:
-    return [rows[at : at + size] for at in range(0, len(rows), size)]
-
-
-def _padded(rows: list[bytes], step: int) -> list[bytes]:
-    return [row + bytes(-len(row) % step) for row in rows]
-
-
-def _any(rows: list[bytes]) -> bytes:
-    """Return which bytes are not 0 in any of some rows of equal length."""
-    found = 0
-    for row in rows:
-        found |= int.from_bytes(row, "little")
-    return found.to_bytes(len(rows[0]), "little")
-
-
-def _shades(array: MapState, scale: _Scale) -> Drawing:
-    least, greatest = min(array.cells), max(array.cells)
-    span = max(1, greatest - least)
-    lines = []
-    rows = [array.cells[y * array.width : (y + 1) * array.width] for y in range(array.height)]
-    for group in _grouped(rows, scale.high):
-        columns = [sum(column) for column in zip(*group, strict=True)]
-        shades = []
-        for x in range(0, array.width, scale.wide):
-            part = columns[x : x + scale.wide]
-            mean = sum(part) / (len(part) * len(group))
-            shades.append(round((mean - least) / span * (len(SHADES) - 1)))
+    for shades in steps.tolist():
         spans, end = [], 0
         for shade, run in groupby(shades):
             begin, end = end, end + len(list(run))
             spans.append(Span(begin, end, _SHADE_STYLES[shade]))
         lines.append(Text("".join([SHADES[shade] for shade in shades]), spans=spans, no_wrap=True))
-    mean = "1 PE" if scale.wide * scale.high == 1 else f"mean of {_pes(scale.wide, scale.high)}"
+    mean = "1 PE" if scale.wide * scale.high == 1 else f"mean of {scale.wide} x {scale.high} PEs"
     return Drawing(lines, f"'{SHADES[0]}' to '{SHADES[-1]}', {mean}", f"{count(least)} to {count(greatest)}")
-
-
-def _pes(wide: int, high: int) -> str:
-    return "1 PE" if wide == high == 1 else f"{wide} x {high} PEs"
 
 
 # The blocks of a frame. Each is drawn into a width and a number of lines, and never takes more.
@@ -342,18 +312,14 @@ def stream(state: StreamState, width: int, lines: int, stage: str = "") -> list[
     """Return the position of a stream, the source around it, and its activity."""
     fields = [CellField(state.name, f"bold {STYLES.get(state.name, 'white')}")]
     fields += [CellField(stage, "bold")] if stage else []
-    fields.append(CellField(_place(state.place, width - 20 - len(stage))))
+    short = cell_len(clean(state.place)) <= width - 20 - len(stage)  # else it is shown without its folders
+    fields.append(CellField(state.place if short else state.place.rpartition("/")[2]))
     if state.routine:
         fields.append(CellField(state.routine))
     done = [title(fields, width)]
     doing = flow(_doing(state), width, 2 if lines >= 5 else 1)[: max(0, lines - 1)]
     done += _source(state, width, lines - 1 - len(doing))
     return done + doing
-
-
-def _place(place: str, width: int) -> str:
-    """Return a place, without its folders where it is too long."""
-    return place if cell_len(clean(place)) <= width else place.rpartition("/")[2]
 
 
 def _doing(state: StreamState) -> list[CellField]:
@@ -441,17 +407,8 @@ def texture(state: DashboardState, width: int, lines: int) -> list[Text]:
     rows = [(f"[{each.module}]", _traffic(each)) for each in state.modules]
     equal = len({fields for _, fields in rows}) == 1 and len(rows) > 1
     top = [CellField("texture", _NAME), CellField(f"slot bytes{', each module' * equal}", "dim")]
-    if state.texture_missing is not None or lines < 2:
-        return []
-    if equal:
-        return [title(top, width), *flow([CellField(field) for field in rows[0][1]], width, lines - 1)]
-    if len(rows) < lines:
-        return [
-            title(top, width),
-            *(line([CellField(name, "bold"), *map(CellField, fields)], width) for name, fields in rows),
-        ]
-    together = [CellField(f"{name} {', '.join(fields)}") for name, fields in rows]
-    return [title(top, width), *flow(together, width, lines - 1)]
+    fields = rows[0][1] if equal else [f"{name} {', '.join(fields)}" for name, fields in rows]
+    return [title(top, width), *flow(map(CellField, fields), width, lines - 1)]
 
 
 def _traffic(each: ModuleState) -> tuple[str, ...]:
@@ -507,7 +464,9 @@ def overview(state: DashboardState, width: int, lines: int) -> list[Text]:
     rows = [("PEs", _enabled(state))]
     if state.texture_missing is None:
         gni = CellField("GNI", f"bold {STYLES['GNI']}")
-        rows = [("TASICs", _tasics(state)), ("SDRAM", [*_banks(state), gni, *_gni(state)]), *rows]
+        busy = [f"{count(each.busy)} {share(each.busy, state.cycle)}" for each in state.modules]
+        tasics = [CellField("busy", "dim"), *_by_module(state.modules, busy)]
+        rows = [("TASICs", tasics), ("SDRAM", [*_banks(state), gni, *_gni(state)]), *rows]
     else:
         rows.append(("TASICs, SDRAM banks, GNI", [CellField(f"– {state.texture_missing}", "dim")]))
     done = _streams(state, width)
@@ -526,44 +485,33 @@ def _parts(stream: StreamState, kinds: int) -> tuple[int, ...]:
 
 
 def _streams(state: DashboardState, width: int) -> list[Text]:
-    """Return a table of the streams: with bars and shares where they fit, else with the counts alone."""
-    kinds = 4 if any(stream.open for stream in state.streams) else 3
-    counts = [[count(part) for part in _parts(stream, kinds)] for stream in state.streams]
-    names = [f"{character} {name}".strip() for name, character, _ in _KINDS[:kinds]]
-    columns = [max([len(name), *(len(row[index]) for row in counts)]) for index, name in enumerate(names)]
-    used = _LABEL + sum(columns) + 2 * kinds
-    shares = [_SHARE, _SHARE, _SHARE, 0][:kinds] if used + 3 * _SHARE <= width else [0] * kinds
-    used += sum(shares)
+    """Return a table of the streams, with bars where they fit; where it does not fit itself, its fields."""
+    kinds = _KINDS[: 4 if any(stream.open for stream in state.streams) else 3]
+    names = [f"{character} {name}".strip() for name, character, _ in kinds]
+    rows = [[count(part) for part in _parts(stream, len(kinds))] for stream in state.streams]
+    columns = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    shares = (_SHARE, _SHARE, _SHARE, 0)[: len(kinds)]
+    used = _LABEL + sum(columns) + sum(shares) + 2 * len(kinds)
+    labels = [CellField(f"{each.name:<{_LABEL - 2}}", f"bold {STYLES.get(each.name, '')}") for each in state.streams]
     if used > width:
-        return _records(state, width, kinds)
-    head = Text(" " * _LABEL, no_wrap=True)
-    for name, size, after in zip(names, columns, shares, strict=True):
-        head.append(f"{name:>{size}}{' ' * (after + 2)}", "dim")
-    head.rstrip()
-    bar = width - used if shares[0] and width - used >= _LEAST_BAR else 0
-    rows = [head]
-    for stream, cells in zip(state.streams, counts, strict=True):
-        row = Text(no_wrap=True)
-        row.append(f"{stream.name:<{_LABEL}}", f"bold {STYLES.get(stream.name, '')}")
-        columns_of = zip(cells, columns, shares, _parts(stream, kinds), _KINDS, strict=False)
-        for cell, size, after, part, (_, _, style) in columns_of:
-            row.append(f"{cell:>{size}}", style)
-            row.append(f" {share(part, state.cycle):>{after - 1}}" if after else "", "dim")
-            row.append("  ")
-        row.append_text(_bar(stream, state.cycle, bar))
-        rows.append(row)
-    return rows
-
-
-def _records(state: DashboardState, width: int, kinds: int) -> list[Text]:
-    """Return a line for each stream, with as many of its counts as fit."""
-    rows = []
-    for stream in state.streams:
-        fields = [CellField(stream.name, f"bold {STYLES.get(stream.name, '')}")]
-        parts = zip(_KINDS, _parts(stream, kinds), strict=False)
-        fields += [CellField(f"{name} {count(part)}", style) for (name, _, style), part in parts]
-        rows += flow(fields, width, 2, indent="  ")
-    return rows
+        fields = [
+            [CellField(f"{name} {cell}", style) for (name, _, style), cell in zip(kinds, row, strict=True)]
+            for row in rows
+        ]
+        return [text for label, row in zip(labels, fields, strict=True) for text in flow([label, *row], width, 2)]
+    top = "".join(
+        f"{name:>{size}}{' ' * (after + 2)}" for name, size, after in zip(names, columns, shares, strict=True)
+    )
+    done = [Text.assemble(" " * _LABEL, (top.rstrip(), "dim"), no_wrap=True)]
+    bar = width - used if width - used >= _LEAST_BAR else 0
+    for stream, label, row in zip(state.streams, labels, rows, strict=True):
+        text = Text.assemble(label, "  ", no_wrap=True)
+        parts = zip(row, columns, shares, _parts(stream, len(kinds)), kinds, strict=True)
+        for cell, size, after, part, (_, _, style) in parts:
+            text.append(f"{cell:>{size}}", style)
+            text.append(f"{share(part, state.cycle):>{after}}" * bool(after) + "  ", "dim")
+        done.append(text.append_text(_bar(stream, state.cycle, bar)))
+    return done
 
 
 def _bar(stream: StreamState, cycles: int, width: int) -> Text:
@@ -586,11 +534,6 @@ def _by_module(modules: Sequence[ModuleState], texts: Sequence[str]) -> list[Cel
     if len(set(texts)) == 1 and len(texts) > 1:
         return [CellField(f"{texts[0]} in each module")]
     return [CellField(f"[{each.module}] {text}") for each, text in zip(modules, texts, strict=True)]
-
-
-def _tasics(state: DashboardState) -> list[CellField]:
-    busy = [f"{count(each.busy)} {share(each.busy, state.cycle)}" for each in state.modules]
-    return [CellField("busy", "dim"), *_by_module(state.modules, busy)]
 
 
 def _banks(state: DashboardState) -> list[CellField]:
@@ -618,11 +561,8 @@ def _enabled(state: DashboardState) -> list[CellField]:
     return [total, *_by_module(state.modules, [count(each) for each in enabled])]
 
 
-# One frame of the dashboard, for live and still pictures.
+# Layout of a frame.
 
-
-LEAST_WIDTH = 40
-"""Below this width a frame is plain lines of text."""
 
 _TWO_COLUMNS = 80
 _HEADER = 2
@@ -634,180 +574,60 @@ _LEAST_STAGES = 4
 _LEAST_RIGHT = 40
 _LEAST_BESIDE_ALL = 28
 """Columns next to a map with one PE in each character, which is worth a narrow column."""
-_BETWEEN = " │ "
 
 
-def drawing_of(state: DashboardState) -> FrameDrawing:
-    """Return the drawing of a state for displays and pictures."""
-    return FrameDrawing(state.program, partial(frame, state), partial(text_frame, state))
-
-
-def frame(state: DashboardState, width: int, height: int) -> Group:
-    """Return a frame of at most ``height`` lines, none of them wider than ``width`` cells.
-
-    What does not fit is left out as a whole, and an ellipsis says so: no number is ever shown in part.
-    """
-    if width < LEAST_WIDTH:
-        return Group(*_text_lines(state, width, height))
-    lines = _wide(state, width, height) if width >= _TWO_COLUMNS else _narrow(state, width, height)
-    return Group(*lines[:height])
-
-
-def text_frame(state: DashboardState, width: int) -> str:
-    """Return everything as plain lines, for terminals that know nothing but lines."""
-    return "\n".join(text.plain.rstrip() for text in _text_lines(state, width, 10_000))
-
-
-# --- two columns ---------------------------------------------------------------------------------------------------
-
-
-def _wide(state: DashboardState, width: int, height: int) -> list[Text]:
-    top = overview(state, width, 12)
-    left = max(0, height - _HEADER - len(top))
-    bottom = _bottom_lines(state, width, left)
-    middle = _streams_beside(state, width, left - bottom)
-    below, missing = _bottom(state, width, left - len(middle))
-    return [*header(state, width, missing), *top, *middle, *below]
-
-
-def _bottom_lines(state: DashboardState, width: int, lines: int) -> int:
-    """Return the lines of the lower half: those of its map, as far as the streams keep theirs."""
+def _wide(state: DashboardState, width: int, lines: int) -> tuple[list[Text], list[str]]:
+    """Return the streams side by side above, the map and stages beside the rest below; what has no room by name."""
     room = max(0, lines - _STREAM_LINES)
-    fits = [min(high + 2, room) for _, high in _map_sizes(state, width) if high + 1 <= room]
-    return min(room, max(fits[0] if fits else _LEAST_BOTTOM, lines * 3 // 5))
-
-
-def _map_sizes(state: DashboardState, width: int) -> list[tuple[int, int]]:
-    """Return the sizes of the map, the largest first, that leave room for the column on its right."""
-    found = sizes(state.array) if state.array else []
-    beside = [_LEAST_BESIDE_ALL] + [_LEAST_RIGHT] * len(found)
-    return [size for size, least in zip(found, beside, strict=False) if size[0] + len(_BETWEEN) + least <= width]
+    maps = sizes(state.array) if state.array else []
+    beside_it = [_LEAST_BESIDE_ALL] + [_LEAST_RIGHT] * len(maps)
+    maps = [size for size, least in zip(maps, beside_it, strict=False) if size[0] + len(BETWEEN) + least <= width]
+    most = next((high + 2 for _, high in maps if high + 1 <= room), _LEAST_BOTTOM)
+    middle = _streams_beside(state, width, lines - min(room, max(most, lines * 3 // 5)))
+    rest = lines - len(middle)
+    panes = _panes(state)
+    fits = next((wide for wide, high in maps if high + 1 <= rest), None)
+    if fits is None:
+        below, missing = stacked(panes, width, rest)
+        return [*middle, *below], ["map"] * (state.array is not None) + missing
+    across = max(fits, min(_LEAST_MAP, width - len(BETWEEN) - _LEAST_RIGHT))
+    plane = array(state.array, across, rest)
+    if state.stages and rest - len(plane) >= _LEAST_STAGES:
+        plane += stages(state, across, rest - len(plane))
+        panes = [pane for pane in panes if pane.name != "stages"]
+    below, missing = stacked(panes, width - across - len(BETWEEN), rest)
+    return [*middle, *beside(plane, below, across, rest)], missing
 
 
 def _streams_beside(state: DashboardState, width: int, lines: int) -> list[Text]:
-    stages_now = {each.stream: each.name for each in state.stages if each.running}
-    if len(state.streams) == 1:
-        return [text for each in state.streams for text in stream(each, width, lines, stages_now.get(each.name, ""))]
-    half = (width - len(_BETWEEN)) // 2
-    left, right = (stream(each, half, lines, stages_now.get(each.name, "")) for each in state.streams[:2])
-    return beside(left, right, half, max(len(left), len(right)), _BETWEEN)
+    now = {each.stream: each.name for each in state.stages if each.running}
+    each = (width - len(BETWEEN)) // 2 if len(state.streams) > 1 else width
+    left, *right = (stream(one, each, lines, now.get(one.name, "")) for one in state.streams[:2])
+    return beside(left, right[0], each, max(len(left), len(right[0]))) if right else left
 
 
-def _bottom(state: DashboardState, width: int, lines: int) -> tuple[list[Text], list[str]]:
-    """Return the map on the left and everything else on the right, and the names of blocks without room."""
-    fits = [wide for wide, high in _map_sizes(state, width) if high + 1 <= lines]
-    if not fits:
-        done, missing = _stack(_blocks(state), width, lines)
-        return done, [*(["map"] if state.array else []), *missing]
-    map_width = max(fits[0], min(_LEAST_MAP, width - len(_BETWEEN) - _LEAST_RIGHT))
-    plane = array(state.array, map_width, lines)
-    blocks = _blocks(state)
-    if state.stages and lines - len(plane) >= _LEAST_STAGES:
-        plane += stages(state, map_width, lines - len(plane))
-        blocks = [block for block in blocks if block.name != "stages"]
-    done, missing = _stack(blocks, width - map_width - len(_BETWEEN), lines)
-    return beside(plane, done, map_width, lines, _BETWEEN), missing
-
-
-# --- one column ----------------------------------------------------------------------------------------------------
-
-
-def _narrow(state: DashboardState, width: int, height: int) -> list[Text]:
-    done = overview(state, width, 9)
-    each = 3 if height < 28 else _STREAM_LINES
+def _narrow(state: DashboardState, width: int, lines: int) -> tuple[list[Text], list[str]]:
+    most = 3 if lines < 20 else _STREAM_LINES
+    done: list[Text] = []
     for one in state.streams:
-        done += stream(one, width, max(0, min(each, height - _HEADER - len(done))))
-    blocks: list[_Block] = _blocks(state)
+        done += stream(one, width, max(0, min(most, lines - len(done))))
+    panes = _panes(state)
     if state.array is not None:
         least = 1 + max([high for _, high in sizes(state.array) if high <= _SMALL_MAP], default=_SMALL_MAP)
-        blocks = [_Block("map", least, lambda w, n: array(state.array, w, n)), *blocks]
-    below, missing = _stack(blocks, width, height - _HEADER - len(done))
-    return [*header(state, width, missing), *done, *below]
+        panes = [Pane("map", partial(array, state.array), least), *panes]
+    below, missing = stacked(panes, width, lines - len(done))
+    return [*done, *below], missing
 
 
-class _Block(NamedTuple):
-    """A smaller block: its name, its least lines, and the function that draws it into a width and lines."""
-
-    name: str
-    least: int
-    draw: Callable[[int, int], list[Text]]
-    grows: bool = False
-    """True if it can use the remaining lines."""
-
-
-def _blocks(state: DashboardState) -> list[_Block]:
+def _panes(state: DashboardState) -> list[Pane]:
     """Return the smaller blocks in order, without empty ones."""
     found = []
     if state.utilisation is not None:
-        least = len(state.utilisation.tracks) + 1
-        found.append(_Block("utilisation", least, lambda w, n: utilisation(state.utilisation, w, n, STYLES), True))
-    found.append(_Block("semaphores", 2 if state.semaphores else 1, lambda w, n: semaphores(state, w, n)))
+        over_time = partial(utilisation, state.utilisation, styles=STYLES)
+        found.append(Pane("utilisation", over_time, len(state.utilisation.tracks) + 1, grows=True))
+    found.append(Pane("semaphores", partial(semaphores, state), 2 if state.semaphores else 1))
     if state.texture_missing is None:
-        found.append(_Block("texture", 2, lambda w, n: texture(state, w, n)))
+        found.append(Pane("texture", partial(texture, state), 2))
     if state.stages:
-        found.append(_Block("stages", _LEAST_STAGES, lambda w, n: stages(state, w, n)))
-    return found
-
-
-def _stack(blocks: list[_Block], width: int, lines: int) -> tuple[list[Text], list[str]]:
-    """Return blocks one below the other, and the names of those for which there is no room.
-
-    Each gets its least lines; the rest goes to those that can use it in order, and last to those that grow.
-    """
-    kept, missing, left = [], [], lines
-    for block in blocks:
-        if block.least <= left:
-            kept.append(block)
-            left -= block.least
-        else:
-            missing.append(block.name)
-    drawn: dict[str, list[Text]] = {}
-    for block in sorted(kept, key=lambda each: each.grows):
-        drawn[block.name] = made = block.draw(width, block.least + left)
-        left -= max(0, len(made) - block.least)
-    return [text for block in kept for text in drawn[block.name]], missing
-
-
-# --- lines of text -------------------------------------------------------------------------------------------------
-
-
-def _text_lines(state: DashboardState, width: int, lines: int) -> list[Text]:
-    done = [
-        text
-        for name, fields in _text_fields(state)
-        for text in flow(
-            [CellField(f"{name}:"), *(CellField(cut(field, 10_000)) for field in fields)], width, 20, indent="  "
-        )
-    ]
-    if len(done) <= lines:
-        return done
-    rest = len(done) - lines + 1
-    return [*done[: max(0, lines - 1)], *flow([CellField(f"{MORE} {count(rest)} more lines")], width, 1)]
-
-
-def _text_fields(state: DashboardState) -> list[tuple[str, list[str]]]:
-    """Return the lines of a plain frame, each a name and its values."""
-    found = [
-        ("program", [state.program or "(no name)", state.program_hash]),
-        ("config", [state.config, state.config_hash]),
-        ("cycle", [count(state.cycle), f"{time_text(state.seconds)} at {count(state.clock_mhz)} MHz", state.status]),
-    ]
-    if state.part is not None:
-        found.append(("part", [part_text(*state.part)]))
-    for each in state.streams:
-        parts = [f"busy {count(each.busy)}", f"wait {count(each.wait)}"]
-        parts += [f"{reason}: {count(cycles)}" for reason, cycles in each.waits]
-        parts += [f"idle {count(each.idle)}"] + [f"unknown {count(each.open)}"] * bool(each.open)
-        found += [(each.name, parts), (f"{each.name} at", [each.place, clean(each.instruction)])]
-    for module in state.modules:
-        parts = [f"{count(module.enabled)} PEs enabled"]
-        if state.texture_missing is None:
-            parts += [f"TASICs busy {count(module.busy)}", f"{count(module.accesses)} accesses"]
-            slots = f"slots for {count(module.from_emcs)} bytes from EMCs"
-            parts += [slots, f"slots for {count(module.to_emcs)} bytes to EMCs"]
-            parts += [f"slots for {count(module.over)} bytes from other modules"] if module.over else []
-        found.append((f"module {module.module}", parts))
-    found += [("GNI", [f"{path} {count(cycles)}" for path, cycles in state.gni])] if state.gni else []
-    found += [(f"sem {each.number}", [f"count {count(each.count)}"]) for each in state.semaphores]
-    found += [(f"stage {each.name}", [f"{count(each.cycles)} cycles"]) for each in state.stages]
+        found.append(Pane("stages", partial(stages, state), _LEAST_STAGES))
     return found

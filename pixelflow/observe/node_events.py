@@ -111,26 +111,11 @@ class MemoryGiven(Event):
 # Views of a node's runs: the parts of streams, runs and accounts that subscribers read.
 
 
-class SemaphoresView(Protocol):
-    """The semaphores of a stream."""
-
-    @property
-    def counts(self) -> Sequence[int]:
-        """The count of each semaphore whose signals the stream receives."""
-
-
 class FrameView(Protocol):
     """A call that runs."""
 
     @property
-    def name(self) -> str: ...
-
-    @property
     def parameters(self) -> Sequence[int]: ...
-
-    @property
-    def loops(self) -> Sequence[Sequence[int]]:
-        """The open loops, innermost last: where the body begins, and rounds left."""
 
 
 class SignalFlowView(Protocol):
@@ -162,30 +147,17 @@ class RoutineUseView(Protocol):
     @property
     def own_cycles(self) -> int: ...
 
-    @property
-    def total_cycles(self) -> int: ...
-
 
 class StreamView(Protocol):
     """An instruction stream while it runs (`pixelflow.node.run.stream.Stream`)."""
 
-    name: str
     cycle: int
     index: int
     """Position of the next instruction."""
-    halted: bool
-    executed: Sequence[int]
-    waits: Mapping[str, int]
     waiting: int | None
     """The semaphore that it waits for."""
-    semaphores: SemaphoresView
-    stages: Sequence[tuple[str, int]]
     frames: Sequence[FrameView]
     """The running calls, innermost last."""
-
-    @property
-    def busy(self) -> int:
-        """Cycles of the instructions executed so far."""
 
 
 class NodeRunView(core.RunView, Protocol):

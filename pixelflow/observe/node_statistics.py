@@ -31,9 +31,6 @@ Value = int | None
 Values = Mapping[tuple[str, ...], Value]
 """By the values of the parts in angle brackets; () for a name without any."""
 
-Count = Callable[["_Seen"], Values]
-"""The function that returns the values of a statistic."""
-
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
@@ -41,9 +38,9 @@ class Statistic:
 
     name: str
     unit: str
-    doc: str
     events: tuple[type[Event], ...]
-    values: Count
+    doc: str
+    values: Callable[[_Seen], Values]
 
     def named(self, parts: tuple[str, ...]) -> str:
         """Return the name with its parts filled in."""
@@ -84,17 +81,6 @@ class RunStatistics(Shown):
 _ANYWHERE = ("interrupted", "internal error")
 """Reasons that can stop a run in the middle of a step, so that its sums may be incomplete."""
 
-STATISTICS: list[Statistic] = []
-"""Every statistic, in the order in which they are listed."""
-
-
-def _statistic(name: str, unit: str, *events: type[Event]) -> Callable[[Count], Count]:
-    def declare(values: Count) -> Count:
-        STATISTICS.append(Statistic(name, unit, values.__doc__ or "", events, values))
-        return values
-
-    return declare
-
 
 class _Seen:
     """The events of one run that were collected."""
@@ -126,151 +112,42 @@ class _Seen:
         return range(len(self.account.tasic_cycles))
 
 
-# --- the run --------------------------------------------------------------------------------------------------------
+# --- the statistics -------------------------------------------------------------------------------------------------
 
 
-@_statistic("run.cycles", "cycles", RunEnded)
-def _cycles(seen: _Seen) -> Values:
-    """Cycles until all streams had ended."""
-    return {(): seen.account.total_cycles}
+def _of_streams(
+    name: str, unit: str, event: type[Event], doc: str, value: Callable[[NodeAccountView], int]
+) -> Statistic:
+    """Return a statistic that each stream has once."""
+    return Statistic(
+        f"<stream>.{name}", unit, (event,), doc,
+        lambda seen: {(each.stream,): value(each) for each in seen.account.streams},
+    )  # fmt: skip
 
 
-@_statistic("<stream>.cycles", "cycles", RunEnded)
-def _stream_cycles(seen: _Seen) -> Values:
-    """The cycle in which the stream ended."""
-    return {(each.stream,): each.cycles for each in seen.account.streams}
+def _of_parts(
+    name: str, unit: str, event: type[Event], doc: str, values: Callable[[NodeAccountView], Mapping[str, int]]
+) -> Statistic:
+    """Return a statistic that each stream has by some of its parts."""
+    return Statistic(
+        f"<stream>.{name}", unit, (event,), doc,
+        lambda seen: {
+            (each.stream, part): value for each in seen.account.streams for part, value in values(each).items()
+        },
+    )  # fmt: skip
 
 
-@_statistic("<stream>.busy_cycles", "cycles", Executed)
-def _busy(seen: _Seen) -> Values:
-    """Cycles of the instructions that the stream executed."""
-    return {(each.stream,): each.busy for each in seen.account.streams}
-
-
-@_statistic("<stream>.wait_cycles", "cycles", Waited)
-def _waiting(seen: _Seen) -> Values:
-    """Cycles that the stream waited, for whatever reason."""
-    return {(each.stream,): sum(each.waits.values()) for each in seen.account.streams}
-
-
-@_statistic("<stream>.wait_cycles.<reason>", "cycles", Waited)
-def _waits(seen: _Seen) -> Values:
-    """The same by reason: a semaphore, or a transfer under way."""
-    waits = ((each.stream, reason, cycles) for each in seen.account.streams for reason, cycles in each.waits.items())
-    return {(stream, reason.replace(" ", "")): cycles for stream, reason, cycles in waits}
-
-
-@_statistic("<stream>.idle_cycles", "cycles", RunEnded)
-def _idle(seen: _Seen) -> Values:
-    """Cycles from the end of the stream to the end of the run."""
-    total = seen.account.total_cycles
-    return {(each.stream,): total - each.cycles for each in seen.account.streams}
-
-
-@_statistic("<stream>.instructions", "instructions", Executed)
-def _instructions(seen: _Seen) -> Values:
-    """Instructions executed, control included."""
-    return {(each.stream,): each.instructions for each in seen.account.streams}
-
-
-@_statistic("<stream>.microinstructions", "instructions", Executed)
-def _microinstructions(seen: _Seen) -> Values:
-    """Instructions executed that took at least one cycle."""
-    return {(each.stream,): each.microinstructions for each in seen.account.streams}
-
-
-@_statistic("<stream>.family_cycles.<family>", "cycles", Executed)
-def _families(seen: _Seen) -> Values:
-    """Busy cycles by instruction family."""
-    return {
-        (each.stream, family.value): cycles
-        for each in seen.account.streams
-        for family, cycles in each.by_family.items()
-    }
-
-
-@_statistic("<stream>.stage_cycles.<stage>", "cycles", StageBegan)
-def _stages(seen: _Seen) -> Values:
-    """Cycles from each MARK to the next, waits included."""
-    return {(each.stream, stage): n for each in seen.account.streams for stage, n in each.by_stage.items()}
-
-
-@_statistic("<stream>.routine_calls.<routine>", "calls", RoutineLeft)
-def _calls(seen: _Seen) -> Values:
-    """Calls of a routine that have returned; the main program counts as one."""
-    return {(each.stream, name): use.calls for each in seen.account.streams for name, use in each.by_routine.items()}
-
-
-@_statistic("<stream>.routine_cycles.<routine>", "cycles", Executed)
-def _routines(seen: _Seen) -> Values:
-    """Busy cycles of a routine's own instructions."""
-    uses = ((each.stream, name, use) for each in seen.account.streams for name, use in each.by_routine.items())
-    return {(stream, name): use.own_cycles for stream, name, use in uses}
-
-
-# --- the array --------------------------------------------------------------------------------------------------------
-
-
-@_statistic("array.enabled_pe_cycles", "PE-cycles", EnabledCounted)
-def _enabled(seen: _Seen) -> Values:
-    """Sum of the enabled PEs over the busy cycles of the EMC stream; null where only time passed, and for a run that
-    continues from a checkpoint."""
-    known = seen.enabled is not None and seen.whole
-    return {(): sum(_enabled_counts(seen)) if known else None}
-
-
-@_statistic("array.enabled_pe_cycles.module<module>", "PE-cycles", EnabledCounted)
-def _enabled_modules(seen: _Seen) -> Values:
-    """The same by module."""
-    return {(str(module),): count for module, count in enumerate(_enabled_counts(seen))}
-
-
-def _enabled_counts(seen: _Seen) -> Sequence[int]:
+def _enabled(seen: _Seen) -> Sequence[int]:
     """Return the sums of all modules; none where they are not known."""
     return seen.enabled if seen.enabled is not None and seen.whole else ()
 
 
-# --- texture memory and GNI -----------------------------------------------------------------------------------------
+def _known(seen: _Seen, value: Value) -> Value:
+    """Return a value that is known where the run was seen whole."""
+    return value if seen.ended and seen.whole else None
 
 
-@_statistic("tasic<module>.busy_cycles", "cycles", Accessed)
-def _tasics(seen: _Seen) -> Values:
-    """Cycles from the first access to the last byte of the texture transfers of a module; null where something
-    stopped the run."""
-    return {(str(m),): seen.account.tasic_cycles[m] if seen.ended else None for m in seen.modules}
-
-
-@_statistic("tasic<module>.accesses", "accesses", Accessed)
-def _accesses(seen: _Seen) -> Values:
-    """Accesses to each SDRAM of a module; null where something stopped the run, or it continues from a checkpoint."""
-    return {(str(m),): seen.accesses[m] if seen.ended and seen.whole else None for m in seen.modules}
-
-
-@_statistic("tasic<module>.slots", "slots", Accessed)
-def _slots(seen: _Seen) -> Values:
-    """Places for an access, those included that an EMC without a PE left does not use; null as the accesses are."""
-    return {(str(m),): seen.slots[m] if seen.ended and seen.whole else None for m in seen.modules}
-
-
-@_statistic("gni.<path>.busy_cycles", "cycles", PathUsed)
-def _paths(seen: _Seen) -> Values:
-    """Cycles in which a path out of the GNI carried bytes; null where something stopped the run."""
-    return {(path,): cycles if seen.ended else None for path, cycles in seen.account.gni_cycles.items()}
-
-
-@_statistic("gni.<path>.bytes", "bytes", PathUsed)
-def _path_bytes(seen: _Seen) -> Values:
-    """Bytes that a path out of the GNI carried; null where something stopped the run, or it continues from a
-    checkpoint."""
-    known = seen.ended and seen.whole
-    return {(path,): seen.path_bytes[path] if known else None for path in seen.account.gni_cycles}
-
-
-@_statistic("bytes.<way>.<kind>", "bytes", Carried)
 def _bytes(seen: _Seen) -> Values:
-    """Bytes of each way for which there are slots, as they were asked for, as wires carried them, as boxes counted
-    them; those that used them, and the data among these; null where something stopped the run before its ledger was
-    closed."""
     kinds = ("asked", "carried", "counted", "used", "moved")
     ways = ("to_tasics", "to_emcs", "to_gps", "from_gps", "between_tasics")
     if not seen.two_streams:
@@ -281,30 +158,81 @@ def _bytes(seen: _Seen) -> Values:
     return {(way, kind): flows[way][kind] for way in ways for kind in kinds}
 
 
-@_statistic("energy.<work>", "fJ", Accessed, RunEnded)
-def _energies(seen: _Seen) -> Values:
-    """Energy of the work done by its kind, where it was requested; prices are invented, and listed as price.<work>.
-    Null where something stopped the run, or it continues from a checkpoint."""
-    return {(work,): spent if seen.ended and seen.whole else None for work, spent in seen.energies.items()}
-
-
-@_statistic("sem<semaphore>.sent", "signals", Signalled)
-def _sent(seen: _Seen) -> Values:
-    """Signals sent to a semaphore; not known for a run that continues from a checkpoint and was stopped."""
-    return _signals(seen, "sent", seen.sent)
-
-
-@_statistic("sem<semaphore>.taken", "signals", Taken)
-def _taken(seen: _Seen) -> Values:
-    """Signals taken from a semaphore; as above."""
-    return _signals(seen, "taken", seen.taken)
-
-
 def _signals(seen: _Seen, kind: str, counted: Counter[int]) -> Values:
     if seen.account.ledger is not None:
         return {(number,): flow[kind] for number, flow in seen.account.ledger.as_object()["signals"].items()}
     used = sorted({*seen.sent, *seen.taken})
     return {(str(number),): counted[number] if seen.whole else None for number in used}
+
+
+# fmt: off
+STATISTICS = (
+    Statistic("run.cycles", "cycles", (RunEnded,), "Cycles until all streams had ended.",
+              lambda seen: {(): seen.account.total_cycles}),
+    _of_streams("cycles", "cycles", RunEnded, "The cycle in which the stream ended.", lambda each: each.cycles),
+    _of_streams("busy_cycles", "cycles", Executed, "Cycles of the instructions that the stream executed.",
+                lambda each: each.busy),
+    _of_streams("wait_cycles", "cycles", Waited, "Cycles that the stream waited, for whatever reason.",
+                lambda each: sum(each.waits.values())),
+    _of_parts("wait_cycles.<reason>", "cycles", Waited, "The same by reason: a semaphore, or a transfer under way.",
+              lambda each: {reason.replace(" ", ""): cycles for reason, cycles in each.waits.items()}),
+    Statistic("<stream>.idle_cycles", "cycles", (RunEnded,),
+              "Cycles from the end of the stream to the end of the run.",
+              lambda seen: {(each.stream,): seen.account.total_cycles - each.cycles for each in seen.account.streams}),
+    _of_streams("instructions", "instructions", Executed, "Instructions executed, control included.",
+                lambda each: each.instructions),
+    _of_streams("microinstructions", "instructions", Executed, "Instructions executed that took at least one cycle.",
+                lambda each: each.microinstructions),
+    _of_parts("family_cycles.<family>", "cycles", Executed, "Busy cycles by instruction family.",
+              lambda each: {family.value: cycles for family, cycles in each.by_family.items()}),
+    _of_parts("stage_cycles.<stage>", "cycles", StageBegan, "Cycles from each MARK to the next, waits included.",
+              lambda each: each.by_stage),
+    _of_parts("routine_calls.<routine>", "calls", RoutineLeft,
+              "Calls of a routine that have returned; the main program counts as one.",
+              lambda each: {name: use.calls for name, use in each.by_routine.items()}),
+    _of_parts("routine_cycles.<routine>", "cycles", Executed, "Busy cycles of a routine's own instructions.",
+              lambda each: {name: use.own_cycles for name, use in each.by_routine.items()}),
+    Statistic("array.enabled_pe_cycles", "PE-cycles", (EnabledCounted,),
+              "Sum of the enabled PEs over the busy cycles of the EMC stream; null where only time passed, and for a "
+              "run that continues from a checkpoint.",
+              lambda seen: {(): sum(_enabled(seen)) if seen.enabled is not None and seen.whole else None}),
+    Statistic("array.enabled_pe_cycles.module<module>", "PE-cycles", (EnabledCounted,), "The same by module.",
+              lambda seen: {(str(module),): count for module, count in enumerate(_enabled(seen))}),
+    Statistic("tasic<module>.busy_cycles", "cycles", (Accessed,),
+              "Cycles from the first access to the last byte of the texture transfers of a module; null where "
+              "something stopped the run.",
+              lambda seen: {(str(m),): seen.account.tasic_cycles[m] if seen.ended else None for m in seen.modules}),
+    Statistic("tasic<module>.accesses", "accesses", (Accessed,),
+              "Accesses to each SDRAM of a module; null where something stopped the run, or it continues from a "
+              "checkpoint.",
+              lambda seen: {(str(m),): _known(seen, seen.accesses[m]) for m in seen.modules}),
+    Statistic("tasic<module>.slots", "slots", (Accessed,),
+              "Places for an access, those included that an EMC without a PE left does not use; null as the accesses "
+              "are.",
+              lambda seen: {(str(m),): _known(seen, seen.slots[m]) for m in seen.modules}),
+    Statistic("gni.<path>.busy_cycles", "cycles", (PathUsed,),
+              "Cycles in which a path out of the GNI carried bytes; null where something stopped the run.",
+              lambda seen: {(path,): n if seen.ended else None for path, n in seen.account.gni_cycles.items()}),
+    Statistic("gni.<path>.bytes", "bytes", (PathUsed,),
+              "Bytes that a path out of the GNI carried; null where something stopped the run, or it continues from a "
+              "checkpoint.",
+              lambda seen: {(path,): _known(seen, seen.path_bytes[path]) for path in seen.account.gni_cycles}),
+    Statistic("bytes.<way>.<kind>", "bytes", (Carried,),
+              "Bytes of each way for which there are slots, as they were asked for, as wires carried them, as boxes "
+              "counted them; those that used them, and the data among these; null where something stopped the run "
+              "before its ledger was closed.", _bytes),
+    Statistic("energy.<work>", "fJ", (Accessed, RunEnded),
+              "Energy of the work done by its kind, where it was requested; prices are invented, and listed as "
+              "price.<work>. Null where something stopped the run, or it continues from a checkpoint.",
+              lambda seen: {(work,): _known(seen, spent) for work, spent in seen.energies.items()}),
+    Statistic("sem<semaphore>.sent", "signals", (Signalled,),
+              "Signals sent to a semaphore; not known for a run that continues from a checkpoint and was stopped.",
+              lambda seen: _signals(seen, "sent", seen.sent)),
+    Statistic("sem<semaphore>.taken", "signals", (Taken,), "Signals taken from a semaphore; as above.",
+              lambda seen: _signals(seen, "taken", seen.taken)),
+)
+# fmt: on
+"""Every statistic, in the order in which they are listed."""
 
 
 # --- collecting -----------------------------------------------------------------------------------------------------

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from rich.cells import cell_len, set_cell_size
@@ -22,6 +25,9 @@ from pixelflow.simd.report import Report
 
 MORE = "…"
 """Stands for what did not fit."""
+
+BETWEEN = " │ "
+"""Between two columns of a frame."""
 
 _GAP = "  "
 _RULE = "─"
@@ -91,7 +97,7 @@ def flow(fields: Iterable[CellField], width: int, lines: int, gap: str = _GAP, i
     Lines after the first start with ``indent``.
     """
     rows: list[list[CellField]] = [[]]
-    used, lost = 0, False
+    used = 0
     for text, style in fields:
         field = CellField(clean(text), style)
         size = cell_len(field.text)
@@ -100,43 +106,23 @@ def flow(fields: Iterable[CellField], width: int, lines: int, gap: str = _GAP, i
             used = len(indent)
         used += size + len(gap) * bool(rows[-1])
         if used > width:
-            lost = True
+            room = width - len(indent) * (len(rows) > 1)
+            while rows[-1] and sum(cell_len(each.text) + len(gap) for each in rows[-1]) + 1 > room:
+                rows[-1].pop()
+            rows[-1].append(CellField(MORE, "dim"))
             break
         rows[-1].append(field)
-    if lost:
-        _mark(rows[-1], width - len(indent) * (len(rows) > 1), gap)
-    return [_joined(row, gap, indent if index else "") for index, row in enumerate(rows)]
+    joined = [Text(gap).join(Text(*field) for field in row) for row in rows]
+    return [Text.assemble(indent * bool(index), row, no_wrap=True) for index, row in enumerate(joined)]
 
 
-def _mark(row: list[CellField], width: int, gap: str) -> None:
-    """End a row with an ellipsis, in place of its last fields where there is no room."""
-    while row and sum(cell_len(field.text) + len(gap) for field in row) + 1 > width:
-        row.pop()
-    row.append(CellField(MORE, "dim"))
-
-
-def _joined(row: list[CellField], gap: str, indent: str) -> Text:
-    made = Text(indent, no_wrap=True)
-    for index, field in enumerate(row):
-        if index:
-            made.append(gap)
-        made.append(field.text, field.style)
-    return made
-
-
-def beside(left: Sequence[Text], right: Sequence[Text], left_width: int, height: int, between: str = " ") -> list[Text]:
+def beside(left: Sequence[Text], right: Sequence[Text], left_width: int, height: int) -> list[Text]:
     """Return two blocks of lines side by side, both ``height`` lines high."""
-    rows = []
-    for index in range(height):
-        row = Text(no_wrap=True)
-        if index < len(left):
-            row.append_text(left[index])
-        row.append(" " * max(0, left_width - cell_len(row.plain)))
-        row.append(between, "dim")
-        if index < len(right):
-            row.append_text(right[index])
-        rows.append(row)
-    return rows
+    rows = itertools.islice(itertools.zip_longest(left, right, [None] * height, fillvalue=Text()), height)
+    return [
+        Text.assemble(one, " " * max(0, left_width - one.cell_len), (BETWEEN, "dim"), other, no_wrap=True)
+        for one, other, _ in rows
+    ]
 
 
 def time_text(seconds: float) -> str:
@@ -187,10 +173,12 @@ class Utilisation:
     tracks: tuple[BusyTrack, ...]
 
 
-def utilisation(over_time: Utilisation | None, width: int, lines: int, styles: Mapping[str, str]) -> list[Text]:
+def utilisation(
+    over_time: Utilisation | None, width: int, lines: int, styles: Mapping[str, str] = MappingProxyType({})
+) -> list[Text]:
     """Return bars over time, one track under the other, from the beginning of the run to the cycle of the frame.
 
-    Bars are as high as the lines allow. ``styles`` are the colours of tracks that have one.
+    Bars are as high as the lines allow. ``styles`` are the colours of tracks that are not cyan.
     """
     if over_time is None or lines < 2:
         return []
@@ -211,7 +199,7 @@ def utilisation(over_time: Utilisation | None, width: int, lines: int, styles: M
         for index, row in enumerate(rows):
             text = Text(no_wrap=True)
             text.append(f"{track.name if index == high - 1 else '':<{label}}", f"bold {styles.get(track.name, '')}")
-            text.append(row, styles.get(track.name, ""))
+            text.append(row, styles.get(track.name, "cyan"))
             done.append(text)
     return done
 
@@ -232,7 +220,105 @@ def _level(shares: Sequence[float | None], high: int) -> int:
     return max(1, round(mean * 8 * high)) if mean else 0
 
 
-# What a frame of a machine of boxes and wires shows, as plain values: nothing in here belongs to a running machine.
+# Frames: what every one of them shows, and blocks that are stacked as far as there is room.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameState(ABC):
+    """What a frame of any machine shows, as plain values: nothing in here belongs to a running machine."""
+
+    config: str
+    config_hash: str
+    status: str
+    """``running``, ``playing``, ``paused``, ``stopped here``, or why the run ended."""
+    cycle: int
+    clock_mhz: int
+    utilisation: Utilisation | None
+    rate: float | None = None
+    """Cycles a second of the simulation; None in a still frame."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """Time of the machine up to here."""
+        return self.cycle / (self.clock_mhz * 1e6)
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """Its subject."""
+
+    @abstractmethod
+    def frame(self, width: int, height: int) -> Group:
+        """Return a frame of at most ``height`` lines, none of them wider than ``width`` cells.
+
+        What does not fit is left out as a whole, and an ellipsis says so: no number is ever shown in part.
+        """
+
+
+_STYLE = "white on color(24)"
+
+
+def head(
+    what: Sequence[CellField],
+    state: FrameState,
+    width: int,
+    missing: Sequence[str],
+    *,
+    of: str = "",
+    progress: Sequence[str] = (),
+) -> list[Text]:
+    """Return the two lines of every frame: ``what`` runs, then cycle, status, ``progress``, time and notes.
+
+    ``of`` follows the cycle; ``missing`` are the blocks for which the frame has no room.
+    """
+    far = [
+        CellField(f"cycle {count(state.cycle)}{of}", "bold"),
+        CellField(state.status, "bold green" if state.status in ("running", "playing") else "bold yellow"),
+        *(CellField(text, "bold") for text in progress),
+        CellField(f"{time_text(state.seconds)} at {count(state.clock_mhz)} MHz"),
+    ]
+    if state.rate is not None:
+        far.append(CellField(f"{count(round(state.rate))} cycles/s"))
+    far += [CellField(note, "dim") for note in state.notes]
+    if missing:
+        far.append(CellField(f"{MORE} no room: {', '.join(missing)}", "dim"))
+    first = line(what, width, " · ")
+    first.append(" " * (width - cell_len(first.plain)))
+    first.stylize(_STYLE)
+    return [first, line(far, width, " · ")]
+
+
+class Pane(NamedTuple):
+    """A block of a frame: its name, the function that draws it into columns and lines, and its least lines."""
+
+    name: str
+    draw: Callable[[int, int], list[Text]]
+    least: int = 1
+    grows: bool = False
+    """True if it can use whatever lines remain."""
+
+
+def stacked(panes: Sequence[Pane], width: int, lines: int) -> tuple[list[Text], list[str]]:
+    """Return panes one below the other, and the names of those for which there is no room.
+
+    Each gets its least lines; the rest goes to those that can use it in order, and last to those that grow.
+    """
+    kept, missing, left = [], [], lines
+    for pane in panes:
+        if pane.least <= left:
+            kept.append(pane)
+            left -= pane.least
+        else:
+            missing.append(pane.name)
+    drawn: dict[str, list[Text]] = {}
+    for pane in sorted(kept, key=lambda each: each.grows):
+        drawn[pane.name] = made = pane.draw(width, pane.least + left)
+        left -= max(0, len(made) - pane.least)
+    return [text for pane in kept for text in drawn[pane.name]], missing
+
+
+# What a frame of a machine of boxes and wires shows.
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,19 +390,13 @@ class PhaseCycles:
     running: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineState:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineState(FrameState):
     """Everything that a frame shows."""
 
     machine: str
     subject: str
     """The running program or scene."""
-    config: str
-    config_hash: str
-    status: str
-    """``running``, ``playing``, ``paused``, ``stopped here``, ``halt``."""
-    cycle: int
-    clock_mhz: int
     progress: tuple[str, ...]
     """How far the run has come, in words: `draw 2 of 3`."""
     phases: tuple[PhaseCycles, ...]
@@ -329,94 +409,30 @@ class PipelineState:
     memory: tuple[ByteTraffic, ...]
     channels: tuple[float, ...]
     """Share of the cycles in which each channel of memory moved data."""
-    utilisation: Utilisation | None
-    rate: float | None = None
-    """Cycles a second of the simulation."""
-    notes: tuple[str, ...] = ()
 
     @property
-    def seconds(self) -> float:
-        """Time of the machine up to here."""
-        return self.cycle / (self.clock_mhz * 1e6)
+    def title(self) -> str:
+        """The running program or scene."""
+        return self.subject
 
-
-# Drawing of a frame, whatever it shows: what live displays, single frames and pictures need to know of it.
-
-
-@dataclass(frozen=True, slots=True)
-class FrameDrawing:
-    """A frame that can be drawn at any size."""
-
-    title: str
-    """Its subject."""
-    frame: Callable[[int, int], Group]
-    """Draws it into a given number of columns and lines."""
-    text: Callable[[int], str]
-    """Returns all of it as plain lines of this many columns."""
-
-
-# Head of a frame: what runs on what, and how far it has come.
-
-
-_STYLE = "white on color(24)"
-
-
-class Progressing(Protocol):
-    """View of a run that the state of any machine gives."""
-
-    @property
-    def cycle(self) -> int:
-        """How far it has come."""
-
-    @property
-    def status(self) -> str:
-        """In a word or two; ``running`` while it continues."""
-
-    @property
-    def seconds(self) -> float:
-        """Machine time."""
-
-    @property
-    def clock_mhz(self) -> int:
-        """The clock that it is by."""
-
-    @property
-    def rate(self) -> float | None:
-        """Cycles a second of the simulation; None if not measured."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Further remarks."""
-
-
-def head(
-    what: Sequence[CellField],
-    state: Progressing,
-    width: int,
-    missing: Sequence[str],
-    *,
-    of: str = "",
-    progress: Sequence[str] = (),
-) -> list[Text]:
-    """Return the two lines of every frame: ``what`` runs, then cycle, status, ``progress``, time and notes.
-
-    ``of`` follows the cycle; ``missing`` are the blocks for which the frame has no room.
-    """
-    far = [
-        CellField(f"cycle {count(state.cycle)}{of}", "bold"),
-        CellField(state.status, "bold green" if state.status in ("running", "playing") else "bold yellow"),
-        *(CellField(text, "bold") for text in progress),
-        CellField(f"{time_text(state.seconds)} at {count(state.clock_mhz)} MHz"),
-    ]
-    if state.rate is not None:
-        far.append(CellField(f"{count(round(state.rate))} cycles/s"))
-    far += [CellField(note, "dim") for note in state.notes]
-    if missing:
-        far.append(CellField(f"{MORE} no room: {', '.join(missing)}", "dim"))
-    first = line(what, width, " · ")
-    first.append(" " * (width - cell_len(first.plain)))
-    first.stylize(_STYLE)
-    return [first, line(far, width, " · ")]
+    def frame(self, width: int, height: int) -> Group:
+        """Return phases, boxes, what they did over time, memory, caches and wires, in one column or two."""
+        over_time = partial(utilisation, self.utilisation)
+        busy = Pane("utilisation", over_time, _LEAST_TRACKS, grows=True)
+        asked, moved = Pane("hits", partial(caches, self)), Pane("memory", partial(memory, self))
+        if width >= _TWO_COLUMNS:
+            each, room = (width - len(BETWEEN)) // 2, max(0, height - _HEADER - 1)
+            rows = Pane("boxes", partial(boxes, self, 1), 2)
+            left, missing = stacked([rows, Pane("wires", partial(wires, self))], each, room)
+            right, more = stacked([moved, asked, busy], each, room)
+            body, missing = [*phases(self, width, 1), *beside(left, right, each, room)], missing + more
+        else:
+            columns, room = 2 if width >= _TWO_BOXES else 1, max(0, height - _HEADER)
+            rows = Pane("boxes", partial(boxes, self, columns), min(room - 1, 1 - (-len(self.boxes) // columns)))
+            carried = Pane("wires", lambda width, lines: wires(self, width, min(2, lines)))
+            panes = [Pane("phases", partial(phases, self)), rows, busy, moved, asked, carried]
+            body, missing = stacked(panes, width, room)
+        return Group(*[*header(self, width, missing), *body][:height])
 
 
 # Blocks of a frame of boxes and wires. Each is drawn into a width and a number of lines, and never takes more.
@@ -424,7 +440,10 @@ def head(
 
 _FULL, _EMPTY = "█", "·"
 _BAR = 6
-_BETWEEN = " │ "
+_TWO_BOXES = 76
+_TWO_COLUMNS = 120
+_HEADER = 2
+_LEAST_TRACKS = 6
 _NARROW = 60
 """Columns below which a row of a box has no bar."""
 _NAME = 10
@@ -460,22 +479,22 @@ def phases(state: PipelineState, width: int, lines: int) -> list[Text]:
 # --- boxes ---------------------------------------------------------------------------------------------------------
 
 
-def boxes(state: PipelineState, width: int, lines: int, columns: int) -> list[Text]:
+def boxes(state: PipelineState, columns: int, width: int, lines: int) -> list[Text]:
     """Return a row for each box: busy share, queues; rows get further lines as far as there is room."""
     if lines < 2 or not state.boxes:
         return []
     top = title(
         [CellField("boxes", "bold"), CellField(state.busy_of, "dim"), CellField("queues: fill/room", "dim")], width
     )
-    size = (width - len(_BETWEEN) * (columns - 1)) // columns
+    size = (width - len(BETWEEN) * (columns - 1)) // columns
     high = -(-len(state.boxes) // columns)
     room = lines - 1
     parts = [state.boxes[at : at + high] for at in range(0, len(state.boxes), high)]
     drawn = [_column(part, size, room) for part in parts]
     done = drawn[0]
     for number, part in enumerate(drawn[1:], 1):
-        wide = size * number + len(_BETWEEN) * (number - 1)
-        done = beside(done, part, wide, max(len(done), len(part)), _BETWEEN)
+        wide = size * number + len(BETWEEN) * (number - 1)
+        done = beside(done, part, wide, max(len(done), len(part)))
     return [top, *done[:room]]
 
 
@@ -660,116 +679,6 @@ class History:
             step = min(end - begin, self.cycles - inside)
             sums[index] += step * amount
             begin += step
-
-
-# Frame of a machine of boxes and wires: live and still pictures share it; it knows only a width and a height.
-
-
-_LEAST = 40
-"""Below this width a frame is plain lines of text."""
-_TWO_BOXES = 76
-_TWO_COLUMNS = 120
-_HEADER = 2
-_LEAST_TRACKS = 6
-
-
-def pipeline_drawing(state: PipelineState) -> FrameDrawing:
-    """Return the part of a state that displays and pictures show."""
-    return FrameDrawing(state.subject, partial(pipeline_frame, state), partial(pipeline_text, state))
-
-
-def pipeline_frame(state: PipelineState, width: int, height: int) -> Group:
-    """Return a frame of at most ``height`` lines, none of them wider than ``width`` cells.
-
-    What does not fit is left out as a whole, and an ellipsis says so: no number is ever shown in part.
-    """
-    if width < _LEAST:
-        return Group(*(Text(cut(text, width), no_wrap=True) for text in _texts(state)[:height]))
-    lines = _wide(state, width, height) if width >= _TWO_COLUMNS else _narrow(state, width, height)
-    return Group(*lines[:height])
-
-
-def pipeline_text(state: PipelineState, width: int) -> str:
-    """Return everything as plain lines, for terminals that know nothing but lines."""
-    return "\n".join(cut(text, width) for text in _texts(state))
-
-
-def _narrow(state: PipelineState, width: int, height: int) -> list[Text]:
-    """Return one column: phases, boxes, and below them caches, memory and wires as far as there is room."""
-    columns = 2 if width >= _TWO_BOXES else 1
-    rows = -(-len(state.boxes) // columns) + 1
-    left = height - _HEADER
-    head = phases(state, width, 2 if left > rows + 8 else 1)[: max(0, left)]
-    left -= len(head)
-    below: list[Text] = []
-    missing = []
-    spare = left - min(rows, left)
-    for name, block, most in (("memory", memory, 2), ("hits", caches, 1), ("wires", wires, 2)):
-        lines = block(state, width, min(most, spare))
-        if not lines:
-            missing.append(name)
-        spare -= len(lines)
-        below += lines
-    middle = boxes(state, width, left - len(below), columns)
-    if not middle:
-        missing.insert(0, "boxes")
-    if len(middle) + len(below) + _LEAST_TRACKS <= left:
-        middle += _over_time(state, width, left - len(middle) - len(below))
-    return [*header(state, width, missing), *head, *middle, *below]
-
-
-def _wide(state: PipelineState, width: int, height: int) -> list[Text]:
-    """Return boxes and wires on the left; memory, caches, and what was busy over time on the right."""
-    each = (width - len(_BETWEEN)) // 2
-    head = phases(state, width, 1)
-    left = max(0, height - _HEADER - len(head))
-    missing = []
-    right: list[Text] = []
-    for name, block in (("memory", memory), ("hits", caches)):
-        lines = block(state, each, min(4, left - len(right)))
-        if not lines:
-            missing.append(name)
-        right += lines
-    if left - len(right) >= _LEAST_TRACKS:
-        right += _over_time(state, each, left - len(right))
-    rows = boxes(state, each, left, 1)
-    if not rows:
-        missing.insert(0, "boxes")
-    lines = wires(state, each, left - len(rows))
-    if not lines:
-        missing.append("wires")
-    rows += lines
-    return [*header(state, width, missing), *head, *beside(rows, right, each, left, _BETWEEN)]
-
-
-def _over_time(state: PipelineState, width: int, lines: int) -> list[Text]:
-    """Return bars over time."""
-    tracks = state.utilisation.tracks if state.utilisation is not None else ()
-    return utilisation(state.utilisation, width, lines, dict.fromkeys((track.name for track in tracks), "cyan"))
-
-
-def _texts(state: PipelineState) -> list[str]:
-    """Return all that a frame knows, a line for each thing."""
-    done = [
-        f"{state.machine}: {state.subject}, config {state.config} ({state.config_hash})",
-        f"cycle {count(state.cycle)}, {state.status}, {time_text(state.seconds)} at {count(state.clock_mhz)} MHz",
-        *state.progress,
-        *state.notes,
-    ]
-    done += [f"{each.name} {count(each.cycles)} cycles{', now' if each.running else ''}" for each in state.phases]
-    for box in state.boxes:
-        busy = "" if box.busy is None else f" busy {100 * box.busy:.0f} %"
-        queues = " ".join(f"{each.name} {count(each.fill)}/{count(each.capacity)}" for each in box.queues)
-        done.append(f"{box.name}:{busy} {queues} {box.doing}".rstrip())
-    for cache in state.caches:
-        rate = "–" if cache.share is None else f"{100 * cache.share:.1f} %"
-        done.append(f"hits of {cache.name}: {rate} of {count(cache.hits + cache.fills)}")
-    done += [f"channel {number}: {100 * share:.0f} %" for number, share in enumerate(state.channels)]
-    done += [
-        f"memory of {each.client}: {count(each.read)} read, {count(each.written)} written" for each in state.memory
-    ]
-    done += [f"wire {each.name}: {count(each.carried)} {each.unit}, {100 * each.share:.1f} %" for each in state.wires]
-    return done
 
 
 # Watched runs: what a machine hands over so that commands can show its runs at any cycle.

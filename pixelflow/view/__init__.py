@@ -1,7 +1,7 @@
 """The machine in a browser: a local page that draws on the machine and looks into runs, also in a notebook."""
 
 from pixelflow.view.alive import DrawingRoom
-from pixelflow.view.explorer import ExplorerRoom, RunDialogue, TracedRun, TraceRoom, run_explorer
+from pixelflow.view.explorer import ExplorerRoom, TracedRun, TraceRoom, run_explorer
 from pixelflow.view.server import Desks, PageRoom, Telling, require_server, serve
 
 __all__ = [
@@ -9,7 +9,6 @@ __all__ = [
     "DrawingRoom",
     "ExplorerRoom",
     "PageRoom",
-    "RunDialogue",
     "Telling",
     "TraceRoom",
     "TracedRun",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
 
 import numpy as np
 
@@ -72,69 +71,13 @@ class FrameOrder:
     """1, or 4 where the machine antialiases."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepAccount:
-    """Work of one machine for a frame: cycles, those of each stage, and the clock."""
+def _step(who: str, clock_mhz: float, cycles: int, stages: Mapping[str, int], whose: str = "") -> dict[str, Json]:
+    """Return the work of one machine for a frame: cycles, those of each stage, and the clock.
 
-    who: str
-    clock_mhz: float
-    cycles: int
-    stages: Mapping[str, int]
-    whose: str = ""
-    """Units over which cycles by stage are added up, where there are several."""
-
-    @property
-    def milliseconds(self) -> float:
-        """Time at the clock."""
-        return self.cycles / self.clock_mhz / 1e3
-
-    def head(self) -> dict[str, Json]:
-        """Return it as a page shows it."""
-        stages: list[Json] = [[name, cycles] for name, cycles in self.stages.items() if cycles]
-        about: dict[str, Json] = {"who": self.who, "clock_mhz": self.clock_mhz, "cycles": self.cycles}
-        return {**about, "stages": stages, "whose": self.whose}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DrawnPatches:
-    """A frame, and what it took: on the machines, step by step, and here (seconds of the host)."""
-
-    picture: Picture
-    tessellation: StepAccount
-    drawing: StepAccount
-    side: int
-    """Samples along u and along v of a patch, as they were ordered."""
-    samples: int
-    samples_a_pixel: int
-    triangles: int
-    notes: tuple[str, ...]
-    """Contents of the cycles, work left out, and the source."""
-    library: str
-    engine: str
-    seconds: Mapping[str, float]
-    configuring: int
-    """Cycles in which the node's LEE was configured, once before all pictures: in none of the others."""
-
-    @property
-    def milliseconds(self) -> float:
-        """Machine time: the tessellation on its node, without the configuration of the LEE, then the picture."""
-        return self.tessellation.milliseconds + self.drawing.milliseconds
-
-    def head(self) -> dict[str, Json]:
-        """Return the account as a page shows it."""
-        return {
-            "steps": [self.tessellation.head(), self.drawing.head()],
-            "lee_configuration_cycles": self.configuring,
-            "machine_ms": self.milliseconds,
-            "host_seconds": dict(self.seconds),
-            "side": self.side,
-            "samples": self.samples,
-            "samples_a_pixel": self.samples_a_pixel,
-            "triangles": self.triangles,
-            "library": self.library,
-            "engine": self.engine,
-            "notes": list(self.notes),
-        }
+    ``whose`` says over which units cycles by stage are added up, where there are several.
+    """
+    shown: list[Json] = [[name, cycles] for name, cycles in stages.items() if cycles]
+    return {"who": who, "clock_mhz": clock_mhz, "cycles": cycles, "stages": shown, "whose": whose}
 
 
 class FrameMaker:
@@ -151,8 +94,8 @@ class FrameMaker:
         self._configuring = 0
         """Cycles in which its LEE was configured, by its first pass."""
 
-    def draw(self, order: FrameOrder, progress: Telling, watch: Callable[[Node], None] | None = None) -> DrawnPatches:
-        """Tessellate all patches and draw them; ``progress`` may raise to end the work.
+    def draw(self, order: FrameOrder, progress: Telling, watch: Callable[[Node], None] | None = None) -> Answer:
+        """Tessellate all patches and draw them: the account of both, and the pixels; ``progress`` may raise to end it.
 
         ``watch`` is called with the node that draws, where PixelFlow does. Raises InputError for what the machines
         cannot do.
@@ -178,25 +121,32 @@ class FrameMaker:
         frame = Frame(view.width, view.height, BACKGROUND, tuple(draws_of([body], view)), order.samples_a_pixel)
         ready = time.perf_counter()
         if order.machine == PIXELFLOW:
-            picture, drawing, notes = _by_pixelflow(frame, progress, watch, self._workers)
+            picture, drawing, milliseconds, notes = _by_pixelflow(frame, progress, watch, self._workers)
         else:
-            picture, drawing, notes = _by_another(frame, order.machine, progress, watch)
+            picture, drawing, milliseconds, notes = _by_another(frame, order.machine, progress, watch)
         ended = time.perf_counter()
-        session = manager.session
-        return DrawnPatches(
-            picture,
-            StepAccount("tessellation, PixelFlow", session.config.clock_mhz, cycles, stages),
-            drawing,
-            order.samples,
-            sum(each.samples**2 for each in found),
-            frame.samples,
-            len(mesh.triangles),
-            (*session.method.not_counted, *notes),
-            session.library.name,
-            session.node.engine,
-            {"tessellation": tessellated - begin, "camera and light": ready - tessellated, "drawing": ended - ready},
-            self._configuring,
-        )
+        session, (height, width) = manager.session, picture.colours.shape[:2]
+        steps = [_step("tessellation, PixelFlow", session.config.clock_mhz, cycles, stages), drawing]
+        head: dict[str, Json] = {
+            "steps": [*steps],
+            "lee_configuration_cycles": self._configuring,
+            "machine_ms": cycles / session.config.clock_mhz / 1e3 + milliseconds,
+            "host_seconds": {
+                "tessellation": tessellated - begin,
+                "camera and light": ready - tessellated,
+                "drawing": ended - ready,
+            },
+            "side": order.samples,
+            "samples": sum(each.samples**2 for each in found),
+            "samples_a_pixel": frame.samples,
+            "triangles": len(mesh.triangles),
+            "library": session.library.name,
+            "engine": session.node.engine,
+            "notes": [*session.method.not_counted, *notes],
+            "width": width,
+            "height": height,
+        }
+        return Answer(head, picture.colours.tobytes())
 
     def _kept(self, order: FrameOrder) -> PatchManager:
         """Return the manager with all patches in texture memory, another one where the ways have changed."""
@@ -213,7 +163,8 @@ class FrameMaker:
         return self._manager
 
 
-_Drawing = tuple[Picture, StepAccount, Sequence[str]]
+_Drawing = tuple[Picture, dict[str, Json], float, Sequence[str]]
+"""The picture, the account of its step, machine time in ms, and what is to be said of it."""
 
 
 def _by_pixelflow(
@@ -222,12 +173,12 @@ def _by_pixelflow(
     """Draw on one node, region by region."""
     composed = draw_on_nodes(frame, progress=progress, watch=watch, workers=workers)
     (node,) = composed.nodes
-    account = StepAccount("drawing, PixelFlow", THESIS.clock_mhz, node.cycles, node.cycles_by_stage)
+    account = _step("drawing, PixelFlow", THESIS.clock_mhz, node.cycles, node.cycles_by_stage)
     notes = (
         f"regions: {node.places} of 128x64 pixels, {node.drawn:,} pairs of a triangle and a region",
         f"not counted: {uncounted_work()}; {uncounted_pixels(frame.width, frame.height, composed=False)}",
     )
-    return composed.picture, account, notes
+    return composed.picture, account, node.cycles / THESIS.clock_mhz / 1e3, notes
 
 
 def _by_another(frame: Frame, machine: str, progress: Telling, watch: Callable[[Node], None] | None) -> _Drawing:
@@ -236,9 +187,10 @@ def _by_another(frame: Frame, machine: str, progress: Telling, watch: Callable[[
     if record.draw is None or watch is not None:
         raise InputError(Fault(f"runs of {record.title} are not looked into here"))
     drawn = record.draw(frame, progress=progress)
-    account = StepAccount(f"drawing, {drawn.machine}", drawn.clock_mhz, drawn.cycles, drawn.stages, drawn.whose_stages)
+    account = _step(f"drawing, {drawn.machine}", drawn.clock_mhz, drawn.cycles, drawn.stages, drawn.whose_stages)
     notes = [f"{name}: {text}" for name, text in drawn.facts]
-    return drawn.picture, account, [*notes, f"pixels: {drawn.own_arithmetic}"] if drawn.own_arithmetic else notes
+    notes += [f"pixels: {drawn.own_arithmetic}"] if drawn.own_arithmetic else []
+    return drawn.picture, account, drawn.cycles / drawn.clock_mhz / 1e3, notes
 
 
 # The room of the machine alive: which patches there are, and frames of them as the page asks.
@@ -348,7 +300,7 @@ class DrawingRoom:
                 raise Overtaken("the picture at rest is turned on")
             self._go_on(step)
 
-        return _picture(self._maker(given).draw(order, go_on))
+        return self._maker(given).draw(order, go_on)
 
     def _record(self, given: Given) -> Answer:
         """Open a run in the explorer: pass 0 is the tessellation, N the drawing of region N."""
@@ -383,34 +335,19 @@ class DrawingRoom:
     def _go_on(self, step: object, share: float | None = None) -> None:
         """End the work where the page has closed, else report the next step to it."""
         if self._closed:
-            _leave()
+            raise _Left("the page was closed")
         if self._tell is not None:
             self._tell("doing", Answer({"text": str(step)}))
 
 
-def _leave() -> NoReturn:
-    raise _Left("the page was closed")
-
-
 def _order_of(given: Given) -> FrameOrder:
-    width, _, height = given.text("size").partition("x")
+    width, height = map(int, given.text("size").split("x"))
+    azimuth, elevation, zoom = map(given.real, ("azimuth", "elevation", "zoom"))
+    view = View(azimuth=azimuth, elevation=elevation, zoom=zoom, width=width, height=height)
     library = given.text("library")
-    view = View(
-        azimuth=given.real("azimuth"),
-        elevation=given.real("elevation"),
-        zoom=given.real("zoom"),
-        width=int(width),
-        height=int(height),
-    )
     chosen = None if library == _AUTO else library
     flat = bool(given.whole("flat"))
     return FrameOrder(
         given.whole("samples"), given.text("schedule"), chosen, given.text("machine"), view, flat,
         given.whole("antialias"),
     )  # fmt: skip
-
-
-def _picture(made: DrawnPatches) -> Answer:
-    colours = made.picture.colours
-    height, width = colours.shape[:2]
-    return Answer({**made.head(), "width": width, "height": height}, colours.tobytes())

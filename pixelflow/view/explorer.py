@@ -8,21 +8,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.debugger import Debugger, DebugSession, views
 from pixelflow.debugger.expressions import FLAGS
-from pixelflow.isa import MemoryRange, Program
+from pixelflow.debugger.node_dialogue import COMMANDS
+from pixelflow.isa import Program
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.node.pe_map import MAP_FLAGS, REGISTERS, MapView, first_map
 from pixelflow.node.pe_report import RangeView, position
 from pixelflow.observe import Bus
 from pixelflow.observe.node_tracer import NodeTracer
+from pixelflow.simd.dialogue import find_command, refuse, stop_parts
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError
 from pixelflow.simd.isa.program import AssembledProgram
-from pixelflow.simd.report import Json
+from pixelflow.simd.report import Json, Part, as_text
 from pixelflow.simd.trace import TraceClock, Track
 from pixelflow.simd.trace.trace_model import Trace, TrackKind
 from pixelflow.view.listing import CodeListing, ProgramCode, TraceCode
@@ -45,11 +48,7 @@ def map_answer(node: Node, program: Program, what: str) -> Answer:
 
     Raises InputError for an unknown name, and where PEs make no plane.
     """
-    word = what.removeprefix("byte ")
-    if word.isascii() and word.isdigit():
-        view = MapView(f"byte {word}", address=int(word[:9]))
-    else:
-        view = MapView.named(what, program)
+    view = MapView.named(what, program)
     drawn = view.drawn(node)
     image = drawn.picture()
     shades, caption = image.data, image.caption
@@ -77,6 +76,12 @@ def element_answer(node: Node, program: Program, x: int, y: int) -> Answer:
         ["input port", array.input_port_start, array.port_bytes],
         ["output port", array.output_port_start, array.port_bytes],
     ]
+    ranges: list[dict[str, Json]] = []
+    for each in program.ranges:
+        values = [column[0] for column in RangeView(each, each.form).values(node, [lane])]
+        shown: list[Json] = [f"{value:.9g}" if isinstance(value, float) else str(value) for value in values]
+        about: dict[str, Json] = {"name": each.name, "start": each.start, "size": each.size}
+        ranges.append({**about, "form": each.form.value, "values": shown})
     head: dict[str, Json] = {
         "lane": lane,
         "place": position(lane, array),
@@ -84,21 +89,10 @@ def element_answer(node: Node, program: Program, x: int, y: int) -> Answer:
         "y": y,
         "registers": {name: int(node.register(name)[lane]) for name in REGISTERS},
         "flags": {name: bool(node.flag(name)[lane]) for name in FLAGS},
-        "ranges": [_range(node, each, lane) for each in program.ranges],
+        "ranges": [*ranges],
         "areas": areas,
     }
     return Answer(head, node.memory[:, lane].tobytes())
-
-
-def _range(node: Node, found: MemoryRange, lane: int) -> Json:
-    view = RangeView(found, found.form)
-    values = [column[0] for column in view.values(node, [lane])]
-    return {"name": found.name, "start": found.start, "size": found.size, "form": found.form.value,
-            "values": [_shown(value) for value in values]}  # fmt: skip
-
-
-def _shown(value: Json) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 # Requests that a trace alone can answer: windows, heat, places, and rows of the listing.
@@ -304,30 +298,23 @@ def _spans_at(row: SpanLevels, cycle: int) -> list[int]:
 # The room of the run explorer: one run, the debugger's session in it, and its trace, which grows between requests.
 
 
-class RunDialogue(Protocol):
-    """The debugger's session in a run, and its dialogue."""
-
-    def carry_out(self, text: str) -> None:
-        """Execute a command that leaves the run what it is; raises InputError where it cannot be done."""
-
-    def goto(self, cycle: int) -> None:
-        """Go to a cycle, in either direction; stops do not count."""
-
-    def interrupt(self) -> None:
-        """Request the end of a long movement; called from another thread."""
-
-    def where(self) -> str:
-        """Return the positions of the streams, as lines."""
-
-    def calls(self) -> str:
-        """Return the calls that the streams are inside of, as lines."""
-
-    def stops(self) -> str:
-        """Return the stops that are set, as lines."""
+_COLUMNS = 76
+"""Of what the debugger says in the page."""
+_CHANGING = ("poke", "unpoke")
 
 
-Opening = Callable[[Replay, Callable[[str], object]], RunDialogue]
-"""Opens the debugger with a run; what it has to say goes to a function."""
+class _Said:
+    """The viewer of a debugger whose words go to a page."""
+
+    width = _COLUMNS
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def print(self, *parts: Part) -> None:
+        """Keep parts of a report as text."""
+        self.text += as_text(parts, _COLUMNS)
+
 
 _RUN = "run"
 """The thread that has the node; another one looks at copies of the trace."""
@@ -342,11 +329,12 @@ _STATES = 64
 
 
 class _OpenRun(NamedTuple):
-    """An open run with its dialogue, trace and listing."""
+    """An open run with its debugger, what that has said, trace and listing."""
 
     saved: SavedRun
     replay: Replay
-    dialogue: RunDialogue
+    debugger: Debugger
+    said: _Said
     trace: Trace
     listing: CodeListing
 
@@ -354,11 +342,9 @@ class _OpenRun(NamedTuple):
 class ExplorerRoom:
     """Answers what a page asks of a run. One thread has the node; another one looks at copies of the trace."""
 
-    def __init__(self, run: SavedRun | None, opening: Opening, tracks: Callable[[SavedRun], Sequence[Track]],
-                 tell: Telling) -> None:  # fmt: skip
+    def __init__(self, run: SavedRun | None, tracks: Callable[[SavedRun], Sequence[Track]], tell: Telling) -> None:
         """``run`` may be None at first; ``tracks`` returns the tracks that a run may have."""
         self._wanted = run
-        self._opening = opening
         self._tracks = tracks
         self._tell = tell
         self._open: _OpenRun | None = None
@@ -371,7 +357,6 @@ class ExplorerRoom:
         """Position of the run for the page, while the trace continues elsewhere."""
         self._due = 0.0
         """When the trace is to be copied again."""
-        self._said: list[str] = []
         self._closed = False
 
     @property
@@ -442,9 +427,8 @@ class ExplorerRoom:
             NodeTracer(trace).attach(bus, self._tracks(saved))
 
         replay = saved.replay(keep=_STATES, watch=watch)
-        self._said = []
-        dialogue = self._opening(replay, self._said.append)
-        self._open = _OpenRun(saved, replay, dialogue, trace, CodeListing(ProgramCode(saved.program)))
+        said, listing = _Said(), CodeListing(ProgramCode(saved.program))
+        self._open = _OpenRun(saved, replay, Debugger(DebugSession(replay), said), said, trace, listing)
         self._levels = Levels(trace, 0)
 
     @property
@@ -500,7 +484,7 @@ class ExplorerRoom:
 
     def _goto(self, given: Given) -> Answer:
         run = self._here
-        run.dialogue.goto(given.whole("cycle"))
+        run.debugger.session.goto(given.whole("cycle"))
         return self._state(run)
 
     def _command(self, given: Given) -> Answer:
@@ -509,18 +493,21 @@ class ExplorerRoom:
         words = given.text("text").split()
         if not words:
             raise InputError(Fault("a command is missing", hint="help lists them"))
-        self._said.clear()
+        command, _ = find_command(COMMANDS, " ".join(words))
+        if command.name in _CHANGING:
+            refuse("what is poked makes another run, and the timeline is of this one", "pixelflow debug takes pokes")
+        run.said.text = ""
         try:
-            run.dialogue.carry_out(" ".join(words))
+            run.debugger.carry_out(" ".join(words))
         finally:
             self._publish(run)
-        return self._state(run, "".join(self._said))
+        return self._state(run, run.said.text)
 
     def _interrupt(self, given: Given) -> Answer:
         """Request the end of a long movement."""
         run = self._open
         if run is not None:
-            run.dialogue.interrupt()
+            run.debugger.interrupt()
         return Answer()
 
     def _state_answer(self, given: Given) -> Answer:
@@ -528,7 +515,7 @@ class ExplorerRoom:
 
     def _state(self, run: _OpenRun, said: str = "") -> Answer:
         """Return the position of the run."""
-        replay, dialogue = run.replay, run.dialogue
+        replay, session = run.replay, run.debugger.session
         self._publish(run)
         streams: list[Json] = []
         for name, stream in replay.streams.items():
@@ -550,9 +537,9 @@ class ExplorerRoom:
             "ended": replay.ended,
             "known": self._known,
             "streams": streams,
-            "where": dialogue.where(),
-            "calls": dialogue.calls(),
-            "stops": dialogue.stops(),
+            "where": as_text(views.position(_COLUMNS, session), _COLUMNS),
+            "calls": as_text(views.stack(_COLUMNS, session, list(replay.streams)), _COLUMNS),
+            "stops": as_text(stop_parts(_COLUMNS, session), _COLUMNS),
             "said": said,
         }
         return Answer(head)

@@ -207,7 +207,7 @@ class CodeListing:
     def heat(self, levels: Levels, streams: tuple[str, ...], begin: int, end: int) -> list[list[int]]:
         """Return (row, busy cycles, waiting cycles) in a window for each row that has any."""
         count = len(levels.labels)
-        instruction_of = self._instructions_of(levels, count)
+        instruction_of = np.fromiter(map(self._code.index_of, levels.labels[:count]), np.int64, count)
         busy, waiting = np.zeros(len(self)), np.zeros(len(self))
         for row in levels.rows:
             if isinstance(row, SpanLevels) and row.track in streams:
@@ -222,10 +222,6 @@ class CodeListing:
         np.add.at(total, self.row_of[index], cycles[there])
         lines = self._line_row_of[index]
         np.add.at(total, lines[lines >= 0], cycles[there][lines >= 0])
-
-    def _instructions_of(self, levels: Levels, count: int) -> NDArray[np.int64]:
-        """Return the instruction that each label is of, -1 where it is of none."""
-        return np.fromiter((self._code.index_of(label) for label in levels.labels[:count]), np.int64, count)
 
 
 @cache

@@ -15,7 +15,7 @@ from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import PurePath
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from pixelflow.simd.errors import (
     Fault,
@@ -124,36 +124,26 @@ _MOST_ID = 1 << 50
 class WholeField:
     """A whole number in a range."""
 
-    least: int = 0
-    most: int = 1 << 50
-    default: int | None = None
-
-    @property
-    def wanted(self) -> str:
-        """Allowed values, in words."""
-        return f"a whole number from {self.least} to {self.most}"
-
-    def holds(self, value: object) -> bool:
-        """Return whether a value is one of these."""
-        return isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
-
-
-@dataclass(frozen=True, slots=True)
-class RealField:
-    """A finite number in a range."""
-
-    least: float
-    most: float
+    least: float = 0
+    most: float = 1 << 50
     default: float | None = None
+    noun: ClassVar[str] = "a whole number"
 
     @property
     def wanted(self) -> str:
         """Allowed values, in words."""
-        return f"a number from {self.least:g} to {self.most:g}"
+        return f"{self.noun} from {self.least} to {self.most}"
 
     def holds(self, value: object) -> bool:
         """Return whether a value is one of these; NaN is in no range."""
-        return isinstance(value, int | float) and not isinstance(value, bool) and self.least <= value <= self.most
+        kinds = (int,) if type(self) is WholeField else (int, float)
+        return isinstance(value, kinds) and not isinstance(value, bool) and self.least <= value <= self.most
+
+
+class RealField(WholeField):
+    """A finite number in a range."""
+
+    noun = "a number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +164,7 @@ class TextField:
         return isinstance(value, str) and len(value) <= self.longest and (not self.words or value in self.words)
 
 
-Field = WholeField | RealField | TextField
+Field = WholeField | TextField
 """Declaration of a field of a request."""
 
 
@@ -416,7 +406,7 @@ class Desk:
         if worker is None or worker.waiting >= _MOST_WAITING:
             reply(_failed(InputError(Fault("too many requests wait for an answer"))).encoded(id=number))
             return
-        superseded = partial(_supersede, number, reply)
+        superseded = partial(reply, Answer({"superseded": True}).encoded(id=number))
         worker.put(Job(work, superseded, name if request.latest else None, given.overtaken))
 
     def close(self) -> None:
@@ -491,10 +481,6 @@ def _answer(work: Callable[[], Answer], number: int, reply: Sending) -> None:
         text = f"internal error: {type(error).__name__}: {error}; a defect of the simulator, please report it"
         message = Answer({"error": text[:1000]}).encoded(id=number)
     reply(message)
-
-
-def _supersede(number: int, reply: Sending) -> None:
-    reply(Answer({"superseded": True}).encoded(id=number))
 
 
 def _failed(error: SimulatorError) -> Answer:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.report import Json
-from pixelflow.simd.trace.trace_model import WAITS, Counter, Label, Span, Spans, Trace, Track, TrackKind
+from pixelflow.simd.trace.trace_model import WAITS, Label, Span, Spans, Trace, Track, TrackKind
 from pixelflow.view.server import Answer
 
 _DEEPEST = 8
@@ -137,7 +137,9 @@ class Levels:
             if track in trace.spans:
                 self.rows += _span_rows(track, trace.spans[track], waits, depths)
                 continue
-            row = _counter_row(track, trace.counters[track])
+            counter = trace.counters[track]
+            cycles, values = (np.array(column, np.int64) for column in (counter.cycles, counter.values))
+            row = CounterLevels(track.name, counter.unit, cycles, values)
             if track.kind is TrackKind.ENABLED:
                 enabled.append(row)
             else:
@@ -178,12 +180,6 @@ def _span_rows(
         some = labels[chosen]
         found.append(SpanLevels(track.name, number, starts[chosen], ends[chosen], some, waits[some]))
     return found
-
-
-def _counter_row(track: Track, counter: Counter) -> CounterLevels:
-    return CounterLevels(
-        track.name, counter.unit, np.array(counter.cycles, np.int64), np.array(counter.values, np.int64)
-    )
 
 
 def _added(rows: Sequence[CounterLevels], name: str) -> CounterLevels:

@@ -62,8 +62,9 @@ class Terminal:
         pass
 
     def show(self, drawing) -> None:
-        assert len(drawing.frame(80, 24).renderables) <= 24
-        self.shown.append(drawing.title)
+        lines = drawing(80, 24).renderables
+        assert len(lines) <= 24
+        self.shown.append(lines[0].plain.strip())
 
     def pressed(self, seconds: float) -> str | None:
         return next(self.keys, "q")

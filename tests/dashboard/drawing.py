@@ -5,23 +5,19 @@ from pathlib import Path
 
 from rich.console import Console
 
-from pixelflow.observe.dashboard_frame import DashboardState, drawing_of
-from pixelflow.simd.dashboard import PipelineState, pipeline_drawing
+from pixelflow.simd.dashboard import FrameState
 
 FRAMES = Path(__file__).parent / "frames"
 
 
-def drawn(
-    state: DashboardState | PipelineState, width: int, height: int, *, color: bool = False, no_color: bool = False
-) -> str:
+def drawn(state: FrameState, width: int, height: int, *, color: bool = False, no_color: bool = False) -> str:
     """Return a frame as a console of that size prints it; without colour, as lines without trailing space."""
     out = io.StringIO()
     console = Console(
         file=out, width=width, height=height, force_terminal=color, color_system="truecolor" if color else None,
         no_color=no_color, markup=False, highlight=False, emoji=False, legacy_windows=False,
     )  # fmt: skip
-    drawing = pipeline_drawing(state) if isinstance(state, PipelineState) else drawing_of(state)
-    console.print(drawing.frame(width, height))
+    console.print(state.frame(width, height))
     if color:
         return out.getvalue()
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"

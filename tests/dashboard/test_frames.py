@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from rich.cells import cell_len
 
-from pixelflow.observe.dashboard_frame import SemaphoreState, text_frame
+from pixelflow.observe.dashboard_frame import SemaphoreState
 from tests.dashboard.drawing import drawn, stored
 from tests.dashboard.states import ALONE, MIDWAY, SIZES, STATES
 
@@ -21,18 +20,6 @@ def test_a_frame_looks_as_it_did(name: str, width: int, height: int) -> None:
 
 def test_a_frame_without_a_terminal_has_no_control_codes() -> None:
     assert ESCAPE not in drawn(MIDWAY, 80, 24)
-
-
-def test_below_40_columns_there_are_lines_of_text() -> None:
-    lines = drawn(MIDWAY, 39, 60).splitlines()
-    assert any(line.split() == ["EIGC:", "busy", "36,916", "wait", "2,281"] for line in lines)
-    assert all(cell_len(line) < 40 for line in lines)
-
-
-def test_lines_of_text_hold_everything() -> None:
-    text = text_frame(MIDWAY, 80)
-    for value in ("39,197", "36,916", "32,967", "147,456", "1,253", "store0 1,920", "sem 1:  count 2", "35,220"):
-        assert value in text
 
 
 def test_what_has_no_room_is_named() -> None:

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from pixelflow.simd.dashboard import pipeline_text
 from tests.dashboard.drawing import drawn, stored
 from tests.dashboard.pipelines import MIDWAY, PIPELINES, SIZES
 
@@ -19,7 +18,7 @@ def test_a_frame_looks_as_it_did(name: str, width: int, height: int) -> None:
 @pytest.mark.parametrize(("width", "height"), [(40, 24), (80, 16), (80, 24), (120, 30), (160, 50)])
 def test_no_number_is_shown_in_part(width: int, height: int) -> None:
     """Fills with their room, and counts of four digits and more, are those of the state."""
-    known, shown = pipeline_text(MIDWAY, 10_000), drawn(MIDWAY, width, height)
+    known, shown = drawn(MIDWAY, 400, 200), drawn(MIDWAY, width, height)
     for pattern in (r"\d+/\d+", r"\d+(?:,\d+)+"):
         assert set(re.findall(pattern, shown)) <= set(re.findall(pattern, known))
 

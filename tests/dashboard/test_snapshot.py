@@ -6,7 +6,7 @@ import pytest
 
 from microcode import assemble
 from pixelflow.cli.dash import Player
-from pixelflow.cli.live import NodeView, facts_of
+from pixelflow.cli.snapshot import NodeDashboard, Watch
 from pixelflow.config import THESIS, TINY, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Node
@@ -14,7 +14,6 @@ from pixelflow.node.pe_map import MapView
 from pixelflow.node.replay import Recorder, SavedRun
 from pixelflow.observe import Accessed, Executed, Progressed, RunEnded, Waited
 from pixelflow.observe.dashboard_frame import DashboardState, StreamState, texture
-from pixelflow.observe.snapshot import Watch, snapshot
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
 
 EXAMPLES = Path("microcode/examples")
@@ -30,12 +29,11 @@ def copy(repository: Path) -> Program:
 def watched(program: Program, config=THESIS) -> tuple[list[DashboardState], Node, object]:
     """Run a program; a state at each sign of progress and one at the end, the node, and the account."""
     node, watch, states = Node(config), Watch(), []
-    view = NodeView(node, "enabled PEs", lambda node: node.flag("E"))
+    dashboard = NodeDashboard(node, watch, "thesis")
     watch.attach(node.bus)
 
     def take(_: object = None) -> None:
-        facts = facts_of(config, "thesis", node.engine, watch.program, watch.view)
-        states.append(snapshot(watch, facts, view.look(watch)))
+        states.append(dashboard.state())
 
     node.bus.subscribe(take, Progressed)
     node.load(program)
@@ -102,11 +100,9 @@ def test_banks_are_shown_where_accesses_are_scheduled(copy: Program) -> None:
 
 def test_a_timing_only_run_has_no_map_and_no_enables() -> None:
     node, watch = Node(TINY), Watch()
-    view = NodeView(node, "enabled PEs", lambda node: node.flag("E"))
     watch.attach(node.bus)
     node.run(assemble("EMC_SetEnab\n"), function=False)
-    facts = facts_of(TINY, "tiny", "none", watch.program, watch.view)
-    state = snapshot(watch, facts, view.look(watch, data=False))
+    state = NodeDashboard(node, watch, "tiny").state()
     assert state.array is None and {each.enabled for each in state.modules} == {None}
 
 
@@ -247,8 +243,7 @@ def test_a_run_that_goes_on_from_a_saved_state_keeps_its_account(copy: Program) 
     again, watch = Node(THESIS), Watch()
     watch.attach(again.bus)
     again.resume(copy, kept[0])
-    facts = facts_of(THESIS, "thesis", again.engine, watch.program, watch.view)
-    state = snapshot(watch, facts, NodeView(again, "enabled PEs", lambda node: node.flag("E")).look(watch))
+    state = NodeDashboard(again, watch, "thesis").state()
     assert tuple(each.busy for each in state.modules) == whole.tasic_cycles
     assert [stream.busy for stream in state.streams] == [run.busy for run in whole.streams]
     assert {each.accesses for each in state.modules} == {None}

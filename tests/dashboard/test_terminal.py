@@ -48,7 +48,7 @@ def terminal(folder: Path, environment: dict[str, str]) -> Iterator:
     def start(*arguments: str, size: tuple[int, int] = (24, 80), **more: str):
         child = pexpect.spawn(
             sys.executable, command(*arguments)[1:], dimensions=size, timeout=600, cwd=str(folder), encoding="utf-8",
-            env=environment | more,
+            codec_errors="replace", env=environment | more,  # ^C may be echoed in the middle of a character
         )  # fmt: skip
         started.append(child)
         return child

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.cli.debug import COMMANDS
+from pixelflow.debugger.node_dialogue import COMMANDS
 from tests.debugger import programs
 
 ROOT = Path(__file__).resolve().parents[2]

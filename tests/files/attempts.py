@@ -17,7 +17,6 @@ from pathlib import Path
 
 from pixelflow.cli.main import main
 from pixelflow.cli.trace_files import known_of
-from pixelflow.cli.view import PageDialogue
 from pixelflow.node import SavedRun
 from pixelflow.view import DrawingRoom, ExplorerRoom
 from pixelflow.view.server import Desk
@@ -164,7 +163,7 @@ def _asking() -> Callable[[str], bytes]:
     saved = SavedRun.from_bytes(good("run.npz"))
 
     def furnish_page(tell: object) -> tuple[ExplorerRoom, DrawingRoom]:
-        explorer = ExplorerRoom(saved, PageDialogue, lambda run: known_of(run.config), tell)
+        explorer = ExplorerRoom(saved, lambda run: known_of(run.config), tell)
         return explorer, DrawingRoom(None, explorer.explore)
 
     desk = Desk(furnish_page)

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from pixelflow.cli.trace_files import known_of
-from pixelflow.cli.view import PageDialogue
 from pixelflow.node import SavedRun
 from pixelflow.simd.drawing import Frame, draw, draw_frame
 from pixelflow.view import DrawingRoom, ExplorerRoom
@@ -40,7 +39,7 @@ def asking(desk: Desk) -> Asking:
 @pytest.fixture(scope="module")
 def desk(recorded: Path) -> Iterator[Desk]:
     def furnish(tell):
-        explorer = ExplorerRoom(SavedRun.load(recorded), PageDialogue, lambda run: known_of(run.config), tell)
+        explorer = ExplorerRoom(SavedRun.load(recorded), lambda run: known_of(run.config), tell)
         return explorer, DrawingRoom(None, explorer.explore)
 
     found = Desk(furnish)

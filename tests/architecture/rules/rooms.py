@@ -33,7 +33,7 @@ TABLE = {
     "pixelflow.node": "pixelflow.caveats pixelflow.config pixelflow.isa pixelflow.observe numpy",
     "pixelflow.node.kernels": "pixelflow.isa numpy",
     "pixelflow.observe": "",
-    "pixelflow.observe.dashboard_frame": "rich",
+    "pixelflow.observe.dashboard_frame": "numpy rich",
     "pixelflow.view": "",
     "pixelflow.view.alive": "pixelflow.config pixelflow.node tessellation numpy",
     "pixelflow.view.app": "starlette uvicorn",
