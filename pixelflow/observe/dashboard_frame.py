@@ -165,7 +165,7 @@ class DashboardState(FrameState):
         return self.program
 
     def frame(self, width: int, height: int) -> Group:
-        """Return the account above, then the streams, and below them the map beside all that is smaller.
+        """Return the account above, then the streams, and below them the map next to all that is smaller.
 
         Narrow frames have one column.
         """
@@ -577,7 +577,7 @@ _LEAST_BESIDE_ALL = 28
 
 
 def _wide(state: DashboardState, width: int, lines: int) -> tuple[list[Text], list[str]]:
-    """Return the streams side by side above, the map and stages beside the rest below; what has no room by name."""
+    """Return the streams side by side above, the map and stages next to the rest below; what has no room by name."""
     room = max(0, lines - _STREAM_LINES)
     maps = sizes(state.array) if state.array else []
     beside_it = [_LEAST_BESIDE_ALL] + [_LEAST_RIGHT] * len(maps)

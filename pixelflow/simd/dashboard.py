@@ -225,7 +225,7 @@ def _level(shares: Sequence[float | None], high: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameState(ABC):
-    """What a frame of any machine shows, as plain values: nothing in here belongs to a running machine."""
+    """The contents of a frame of any machine, as plain values: nothing in here belongs to a running machine."""
 
     config: str
     config_hash: str

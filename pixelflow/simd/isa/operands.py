@@ -188,7 +188,7 @@ class Count(Number):
 
 
 class Delta(Number):
-    """An integer of so many bits, one of them the sign."""
+    """A signed integer of ``bits`` bits."""
 
     value = "delta"
 

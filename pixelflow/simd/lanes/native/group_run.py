@@ -215,7 +215,7 @@ class _Run:
             for name, value in (*self.values.words.items(), *self.values.flags.items())
             if name not in shape.masks and (value != value[:, :1]).any()
         )
-        # A group alone meets nobody, but takes the code that several take: compiling other code would take longer.
+        # A single group shares words with no other, but takes the code for several: compiling more would take longer.
         shared = self.memory.sets == 1 and not (self.groups == 1 and runs.straddles)
         self.tracked = shared and self.program.writes_memory
         self.varying = varying
