@@ -79,16 +79,14 @@ class ThreadPlace:
         if self.row:
             refuse(f"{self.text} cannot be changed, so that going back stays true", "what can: g10, g10.2:F, m1, a0")
         kind = FORMS[self.form]
-        try:
-            with np.errstate(over="ignore"):
-                element = np.array(value if kind.kind == "f" else int(value)).astype(kind)
-            held = (
-                np.isinf(element) == np.isinf(value)
-                if kind.kind == "f"
-                else int(element) == value or int(element) % (1 << 8 * kind.itemsize) == value
+        with np.errstate(over="ignore", invalid="ignore"):
+            element = (
+                np.float64(value).astype(kind) if kind.kind == "f" else np.array(value).astype(np.int64).astype(kind)
             )
-        except (OverflowError, ValueError):
-            held = False
+        bits = 8 * kind.itemsize
+        held = (
+            np.isinf(element) == np.isinf(value) if kind.kind == "f" else value in (element, int(element) % (1 << bits))
+        )
         if not held:
             refuse(f"{self.text} does not hold {value:g} as {self.form}")
         values = np.full(self.size // kind.itemsize, element, kind).view(np.uint8)

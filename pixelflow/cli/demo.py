@@ -7,9 +7,9 @@ With -o it is recorded as an animated picture of a terminal of 80 x 24 character
 from __future__ import annotations
 
 import argparse
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,22 +139,16 @@ class Show:
         self._now = recording.now if recording is not None else time.monotonic
         self._progress = Progress(screen)
         self._skipped = False
+        self._open = contextlib.ExitStack()
 
     def __enter__(self) -> Show:
         if self.live:
-            self._keys.__enter__()
-        else:
-            self._progress.__enter__()
+            self._open.callback(self._display.close)
+        self._open.enter_context(self._keys if self.live else self._progress)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self.live:
-            self._keys.__exit__(kind, error, trace)
-            self._display.close()
-        else:
-            self._progress.__exit__(kind, error, trace)
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
 
     def begin(self) -> None:
         """Begin a part."""

@@ -174,37 +174,14 @@ def _refuse_unwritable(target: Path) -> None:
 
 
 def _try(folder: Path) -> None:
-    """Raise OSError where no file can be made in a folder, whatever its permissions say, or its disk is full.
+    """Raise OSError where no file can be made in a folder, whatever its permissions say, or its disk is full."""
+    from tempfile import TemporaryFile
 
-    The file has no name where the system has such files, so it is never visible.
-    """
-    descriptor = _nameless(folder)
-    if descriptor is None:
-        named = folder / f".pixelflow-{os.getpid()}"
-        descriptor = os.open(named, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        if not hasattr(os, "fstatvfs"):  # nor can a file be removed there that is open
-            os.close(descriptor)
-            os.unlink(named)
-            return
-        os.unlink(named)
-    try:
-        space = os.fstatvfs(descriptor)
-        if space.f_blocks and not space.f_bavail:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    finally:
-        os.close(descriptor)
-
-
-def _nameless(folder: Path) -> int | None:
-    """Return a new file without a name, None where the file system has no such files."""
-    if not hasattr(os, "O_TMPFILE"):
-        return None
-    try:
-        return os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600)
-    except OSError as error:
-        if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
-            return None
-        raise
+    with TemporaryFile(dir=folder, prefix=".pixelflow-") as file:  # without a name where the system has such files
+        if hasattr(os, "fstatvfs"):
+            space = os.fstatvfs(file.fileno())
+            if space.f_blocks and not space.f_bavail:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _refusal(path: Path, message: str, hint: str | None = None) -> InputError:

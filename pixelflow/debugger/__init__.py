@@ -14,13 +14,12 @@ from pixelflow.debugger.debug_session import (
 from pixelflow.debugger.divergence import Divergence, RunDifference, compare_arrays, compare_memory, first_divergence
 from pixelflow.debugger.expressions import PeExpression, StopCondition
 from pixelflow.debugger.node_dialogue import Debugger
-from pixelflow.debugger.views import Change, StatePicture
+from pixelflow.debugger.views import StatePicture
 from pixelflow.simd.isa.program import Code, find_code
 
 __all__ = [
     "Anywhere",
     "Bytes",
-    "Change",
     "Changed",
     "Code",
     "Cycle",

@@ -141,14 +141,6 @@ class MemoryFinding:
         return f"{self.where}: cycle {self.cycle:,}: {self.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A read of a byte that nothing wrote."""
-
-    row: int
-    where: str
-
-
 class MemoryCheck:
     """Watches the memory of one node, over all runs that follow."""
 
@@ -159,7 +151,8 @@ class MemoryCheck:
         """States that are undefined in some lanes; for memory that nothing wrote, -1 - row."""
         for row in range(self._rows):
             self._undefined[row] = np.full(node.lanes, -1 - row, np.int32)
-        self._reads: list[_Read] = []
+        self._reads: list[tuple[int, str]] = []
+        """Reads of bytes that nothing wrote: which, and where."""
         self._read_numbers: dict[tuple[int, int], int] = {}
         self._flags: dict[str, NDArray[np.bool_]] = {}
         self._stale = True
@@ -321,7 +314,7 @@ class MemoryCheck:
         """Return the number of a read, starting at 1."""
         key = (index, row)
         if key not in self._read_numbers:
-            self._reads.append(_Read(row, where))
+            self._reads.append((row, where))
             self._read_numbers[key] = len(self._reads)
         return self._read_numbers[key]
 
@@ -332,10 +325,12 @@ class MemoryCheck:
         read = self._reads[int(made[lanes[0]]) - 1] if made[lanes[0]] > 0 else None
         if read is None:
             return
-        name = self._name(read.row)
-        byte = f"byte {read.row}{f' ({name})' * bool(name)}"
+        row, reader = read
+        ranges = () if self._program is None else self._program.ranges
+        name = next((item.name for item in ranges if item.start <= row < item.start + item.size), "")
+        byte = f"byte {row}{f' ({name})' * bool(name)}"
         of = f"of {counted(len(lanes), 'PE')}, the first {position(int(lanes[0]), self._array)},"
-        text = f"{what} {of} depends on {byte}, which nothing has written and {read.where} reads"
+        text = f"{what} {of} depends on {byte}, which nothing has written and {reader} reads"
         self._note(key, MemoryFinding("never written", where, cycle, text))
 
     def _collision(self, event: TransferBegan[BlockAccess], found: Collision) -> None:
@@ -355,10 +350,6 @@ class MemoryCheck:
             self._left_out.add(key)
         else:
             self._found[key] = finding
-
-    def _name(self, row: int) -> str:
-        ranges = () if self._program is None else self._program.ranges
-        return next((item.name for item in ranges if item.start <= row < item.start + item.size), "")
 
 
 # Report of what the checker of a run's memory has found, as a part of the report of the run.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +23,8 @@ from pixelflow.simd.report import Column, Fact, Json, Part, Table, counted, cut,
 # What has changed in the PEs between two positions of a run, by the names that a program gives to things.
 
 
-@dataclass(frozen=True)
-class Change:
-    """Something that differs: a register, a flag, a memory range, or bytes outside of all ranges."""
-
-    name: str
-    lanes: NDArray[np.int64]
-    """The PEs in which it does."""
-
-
-@dataclass(frozen=True)
-class StatePicture:
-    """All PE state at one position, as arrays by name."""
+class StatePicture(NamedTuple):
+    """All PE state at one position."""
 
     values: dict[str, NDArray[np.uint8] | NDArray[np.bool_]]
     """Registers uint8[PEs], flags bool[PEs]."""
@@ -48,23 +38,6 @@ class StatePicture:
         """Return the state of a node as it is now."""
         values = {name: node.register(name) for name in REGISTERS} | {name: node.flag(name) for name in FLAGS}
         return cls(values, node.memory, tuple(memory.digest() for memory in node.texture_memory))
-
-    def changes(self, later: StatePicture, program: Program) -> list[Change]:
-        """Return what differs in ``later``: registers and flags first, then memory by address."""
-        found = [
-            Change(name, np.flatnonzero(values != later.values[name]))
-            for name, values in self.values.items()
-            if not np.array_equal(values, later.values[name])
-        ]
-        rows = np.flatnonzero((self.memory != later.memory).any(axis=1))
-        for name, bytes_of in _by_owner(program, rows.tolist()):
-            differs = (self.memory[bytes_of] != later.memory[bytes_of]).any(axis=0)
-            found.append(Change(name, np.flatnonzero(differs)))
-        return found
-
-    def changed_modules(self, later: StatePicture) -> list[int]:
-        """Return the modules whose texture memory differs."""
-        return [at for at, (old, new) in enumerate(zip(self.texture, later.texture, strict=True)) if old != new]
 
 
 def byte_name(program: Program, address: int) -> str:
@@ -212,14 +185,16 @@ def _changed(width: int, session: DebugSession, hit: Changed) -> Iterator[Part]:
 
 
 def changes(width: int, session: DebugSession, before: StatePicture) -> Iterator[Part]:
-    """Yield what differs now from an earlier picture."""
+    """Yield what differs now from an earlier picture: registers and flags first, then memory by address."""
     after = StatePicture.of(session.node)
-    parts = [
-        f"{change.name} in {counted(len(change.lanes), 'PE')}" for change in before.changes(after, session.program)
-    ]
-    modules = before.changed_modules(after)
+    differs = {name: values != after.values[name] for name, values in before.values.items()}
+    rows = before.memory != after.memory
+    for name, some in _by_owner(session.program, np.flatnonzero(rows.any(axis=1)).tolist()):
+        differs[name] = rows[some].any(axis=0)
+    parts = [f"{name} in {counted(int(each.sum()), 'PE')}" for name, each in differs.items() if each.any()]
+    modules = [at for at, (old, new) in enumerate(zip(before.texture, after.texture, strict=True)) if old != new]
     if modules:
-        parts.append(f"texture memory of module {', '.join(str(module) for module in modules)}")
+        parts.append(f"texture memory of module {', '.join(map(str, modules))}")
     yield f"  changed: {', '.join(parts) or 'nothing in the PEs'}"
 
 

@@ -284,11 +284,6 @@ _NAME = "bold"
 _HERE = "▶"
 
 
-def part_text(number: int, total: int | None) -> str:
-    """Return the number of the pass and the total, or the number of the run."""
-    return f"run {count(number)}" if total is None else f"pass {count(number)} of {count(total)}"
-
-
 def header(state: DashboardState, width: int, missing: Sequence[str]) -> list[Text]:
     """Return the first two lines of a frame: program, machine and progress.
 
@@ -297,11 +292,13 @@ def header(state: DashboardState, width: int, missing: Sequence[str]) -> list[Te
     what = [
         CellField("PixelFlow", "bold"),
         CellField(f"{state.program or '(no name)'} ({state.program_hash})", "bold"),
-        CellField(f"config {state.config} ({state.config_hash})"),
         CellField(f"engine {state.engine}"),
     ]
     of = "" if state.total in (None, state.cycle) else f" of {count(state.total)}"
-    progress = [] if state.part is None else [part_text(*state.part)]
+    progress = []
+    if state.part is not None:
+        number, total = state.part
+        progress = [f"run {count(number)}" if total is None else f"pass {count(number)} of {count(total)}"]
     return head(what, state, width, missing, of=of, progress=progress)
 
 

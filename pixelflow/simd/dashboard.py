@@ -270,8 +270,10 @@ def head(
 ) -> list[Text]:
     """Return the two lines of every frame: ``what`` runs, then cycle, status, ``progress``, time and notes.
 
-    ``of`` follows the cycle; ``missing`` are the blocks for which the frame has no room.
+    ``what`` begins with the machine and its program or scene, after which comes its configuration. ``of`` follows the
+    cycle; ``missing`` are the blocks for which the frame has no room.
     """
+    what = [*what[:2], CellField(f"config {state.config} ({state.config_hash})"), *what[2:]]
     far = [
         CellField(f"cycle {count(state.cycle)}{of}", "bold"),
         CellField(state.status, "bold green" if state.status in ("running", "playing") else "bold yellow"),
@@ -432,7 +434,8 @@ class PipelineState(FrameState):
             carried = Pane("wires", lambda width, lines: wires(self, width, min(2, lines)))
             panes = [Pane("phases", partial(phases, self)), rows, busy, moved, asked, carried]
             body, missing = stacked(panes, width, room)
-        return Group(*[*header(self, width, missing), *body][:height])
+        what = [CellField(self.machine, "bold"), CellField(self.subject, "bold")]
+        return Group(*[*head(what, self, width, missing, progress=self.progress), *body][:height])
 
 
 # Blocks of a frame of boxes and wires. Each is drawn into a width and a number of lines, and never takes more.
@@ -450,23 +453,6 @@ _NAME = 10
 """Columns of the label of a block of one line."""
 _FULLNESS = ((0.95, "bold red"), (0.6, "yellow"))
 """From which fill on a queue has which colour."""
-
-
-def queue_style(queue: QueueFill) -> str:
-    """Return the colour of a queue: the fuller, the louder."""
-    if not queue.fill:
-        return "dim"
-    return next((style for least, style in _FULLNESS if queue.share >= least), "green")
-
-
-def header(state: PipelineState, width: int, missing: Sequence[str]) -> list[Text]:
-    """Return the two lines of every frame; ``missing`` are the blocks for which it has no room."""
-    what = [
-        CellField(state.machine, "bold"),
-        CellField(state.subject, "bold"),
-        CellField(f"config {state.config} ({state.config_hash})"),
-    ]
-    return head(what, state, width, missing, progress=state.progress)
 
 
 def phases(state: PipelineState, width: int, lines: int) -> list[Text]:
@@ -543,8 +529,10 @@ def _row(box: BoxState, width: int, names: int, lead: int, lines: int) -> list[T
 
 
 def _queue(queue: QueueFill) -> CellField:
+    """Return a queue in a colour: the fuller, the louder."""
+    style = next((style for least, style in _FULLNESS if queue.share >= least), "green") if queue.fill else "dim"
     level = LEVELS[max(1, round(min(1.0, queue.share) * 8))] if queue.fill else _EMPTY
-    return CellField(f"{queue.name}{level}{count(queue.fill)}/{count(queue.capacity)}", queue_style(queue))
+    return CellField(f"{queue.name}{level}{count(queue.fill)}/{count(queue.capacity)}", style)
 
 
 # --- what is between them ----------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,31 +41,13 @@ class ListedInstruction(NamedTuple):
     text: str
 
 
-class ListedCode(Protocol):
-    """Instructions by number starting at 0."""
-
-    @property
-    def coloured(self) -> bool:
-        """True if the texts are microcode, whose words have colours."""
-
-    def __len__(self) -> int: ...
-
-    def line_at(self, index: int) -> ListedLine | None:
-        """Return the source line of an instruction, None without a meaningful one."""
-
-    def instruction(self, index: int) -> ListedInstruction:
-        """Return an instruction."""
-
-    def index_of(self, label: Label) -> int:
-        """Return the instruction that a span with this label is of, -1 where it is of none."""
-
-
 class ProgramCode:
     """The instructions of a program, of any machine."""
 
     def __init__(self, program: AssembledProgram) -> None:
         self._program = program
         self.coloured = isinstance(program, Program)
+        """True if the texts are microcode, whose words have colours."""
 
     def __len__(self) -> int:
         return len(self._program.instructions)
@@ -138,6 +120,9 @@ def _place(label: Label) -> tuple[int, str] | None:
 def _said(file: str, line: int, text: str) -> ListedLine | None:
     return None if PurePath(file).suffix == _PYTHON else ListedLine(file, line, text)
 
+
+ListedCode = ProgramCode | TraceCode
+"""Instructions by number starting at 0."""
 
 _LONGEST = 400
 """Characters of a row, at most."""
