@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from types import SimpleNamespace
+
 import pytest
 
 from attila_bridge.assembler import assemble_shader
@@ -90,6 +93,17 @@ def test_the_programs_of_the_study_are_as_long_as_they_say_and_leave_room() -> N
         pytest.approx(18 / 17),
     ]
     assert len(assemble_shader(attributes(12)).instructions) == 14
+
+
+def test_units_are_removed_from_machines_with_a_window() -> None:
+    """There 8 % more cycles with two of three units and twice as many with one; in order half more, and thrice."""
+    bench, cycles = AttilaBench(), {True: (100, 108, 200), False: (100, 150, 300)}
+    for program, window, at in product(FITTING, cycles, range(3)):
+        name = f"{program} of {program.side} texels, {3 - at} units, window {window}"
+        columns = {"cycles_drawing": cycles[window][at]}
+        bench.once(name, lambda columns=columns: SimpleNamespace(columns=columns))
+    two, one = (PAPER.find(CLAIMS[f"window-3-to-{units}"], bench).measured.figures for units in (2, 1))
+    assert (two, one) == ({"within": 1}, {"more_than_twice_that": 1})
 
 
 def test_queues_are_watched_in_the_boxes() -> None:

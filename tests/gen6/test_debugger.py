@@ -103,6 +103,7 @@ def test_a_change_has_its_instruction_and_its_threads() -> None:
     ("commands", "answer"),
     [
         (("step 4", "print g20:D"), "thread 0 g20:D +0 1 1 1 1"),
+        (("step thread 0 4", "print g20:D"), "thread 0 g20:D +0 1 1 1 1"),
         (("step 4", "print masks"), "0 waits 4 0 0"),
         (("step 4", "print masks"), "not dispatched"),
         (("step 4", "print f0"), "00fe 0000"),

@@ -42,6 +42,7 @@ def test_a_report_has_each_thread_and_the_rules_that_are_broken() -> None:
         {"unit": 0, "begin": 0, "end": 3, "issued": 2, "waited": {}},
         {"unit": 0, "begin": 0, "end": 5, "issued": 2, "waited": {"fpu held": 2}},
     ]
+    assert any("even 2, odd 2;" in str(each) for each in report.parts), "g2 and g1, by each"
     assert "legality" not in str(report.brief)
     broken = run_program(assemble_eu("mov (8) g1<1>UB g2<8,8,1>F\nnop\n")).report()
     assert "D2 in 1" in str(broken.brief)

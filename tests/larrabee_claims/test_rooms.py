@@ -119,6 +119,14 @@ def _pixels(drawn: Frame) -> int:
     return int(covered(drawn.draws[0].triangles, WIDTH, HEIGHT).sum())
 
 
+def test_the_mean_gain_of_gathers_is_that_of_all_matrices() -> None:
+    found = dict(figures("gather-gain"))
+    means = found.pop("mean_alone"), found.pop("mean")
+    for mean, alone in zip(means, (True, False), strict=True):
+        ratios = [ratio for name, ratio in found.items() if name.endswith("_alone") is alone]
+        assert mean == pytest.approx(sum(ratios) / len(ratios), abs=1e-3)
+
+
 def test_mix_and_ablation_are_those_of_the_programs() -> None:
     shares, more = figures("vector-share"), figures("find-first-bit")
     for name in MESHES:
