@@ -8,7 +8,7 @@ import pytest
 
 from pixelflow.simd.errors import InputError
 from tessellation.plan.memory_map import AVAILABLE, memory_map
-from tessellation.plan.schedule import Surface, batch_count, surface_order, value_count
+from tessellation.plan.schedule import Surface, batch_count, point_batches, surface_order, value_count
 from tessellation.reproduction.cost_model import (
     Operations,
     address_cycles,
@@ -102,6 +102,7 @@ def test_schedule_has_the_transfers_of_table_11():
     works = list(surface_order(4, 4))
     first_batches = [work.first // 8 for work in works if work.surface is not Surface.DV]
     assert first_batches == [0, 2, 4, 6, 9, 12], "two batches a coordinate of the point, three of the derivatives"
+    assert point_batches(4, 4) == (1, 3, 5), "the second of each coordinate completes it"
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(3, 3), (4, 4), (3, 8), (8, 3), (8, 8)])
