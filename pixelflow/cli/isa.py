@@ -128,6 +128,10 @@ def _entry(declaration: Declaration) -> Iterator[Part]:
 
 
 def _entry_object(declaration: Declaration) -> dict[str, Json]:
+    hardware: dict[str, Json] = {}
+    if isinstance(declaration, NodeDeclaration):
+        found = [{"example": example, **asdict(placed)} for example, placed in declaration.hardware.items()]
+        hardware["hardware"] = {"needs": declaration.needs, "examples": found}
     return {
         "mnemonic": declaration.mnemonic,
         "opcode": declaration.opcode,
@@ -143,15 +147,8 @@ def _entry_object(declaration: Declaration) -> dict[str, Json]:
         "standing": declaration.standing.value,
         "source": declaration.source,
         "manual": declaration.manual,
-        **_hardware_object(declaration),
+        **hardware,
     }
-
-
-def _hardware_object(declaration: Declaration) -> dict[str, Json]:
-    if not isinstance(declaration, NodeDeclaration):
-        return {}
-    found = [{"example": example, **asdict(placed)} for example, placed in declaration.hardware.items()]
-    return {"hardware": {"needs": declaration.needs, "examples": found}}
 
 
 def _markdown(declarations: Sequence[Declaration]) -> str:

@@ -663,11 +663,10 @@ def _state_parts(
     return parts, notes
 
 
-def _map_figures(node: Node, maps: list[MapView]) -> Iterator[Made]:
+def _map_figures(node: Node, maps: list[MapView]) -> list[Made]:
     from pixelflow.simd.report import Made
 
-    for view in maps:
-        yield Made(partial(_map_picture, node, view))
+    return [Made(partial(_map_picture, node, view)) for view in maps]
 
 
 def _map_picture(node: Node, view: MapView) -> RasterImage | None:

@@ -216,8 +216,9 @@ def _measured(
             note(f"{args.out} has {number(len(mine) - len(missing))} of {counted(len(mine), 'point')} already")
             for _ in range(len(mine) - len(missing)):
                 step()
-        with contextlib.closing(sweep_table.measured(missing, workers)) as finished:
-            for at, row, seconds in finished:
+        found = workers.finished(sweep_table.measure, list(missing.items()), lambda item: f"point {item[0]}")
+        with contextlib.closing(found) as finished:
+            for _, (at, row, seconds) in finished:
                 table.add(at, {**values[at - 1], **row, "seconds": round(seconds, 3)})
                 step()
     return table

@@ -302,20 +302,6 @@ class ConfigFiles(Generic[Config]):
         self.presets = presets
         self._default = next(iter(presets))
 
-    def load(
-        self,
-        path: str | Path | None = None,
-        overrides: Iterable[str] = (),
-        preset: str | None = None,
-        option: str = "-D",
-    ) -> Config:
-        """Return the configuration of ``path`` (or the preset alone), changed by ``overrides`` (``"key=value"``).
-
-        ``preset`` wins over the one that the file names; without either it is the first. ``option`` is what overrides
-        were given to, as faults name it. Raises InputError with every fault of the file and the overrides.
-        """
-        return self.load_effective(path, overrides, preset, option).config
-
     def load_effective(
         self,
         path: str | Path | None = None,
@@ -323,7 +309,11 @@ class ConfigFiles(Generic[Config]):
         preset: str | None = None,
         option: str = "-D",
     ) -> Effective[Config]:
-        """Return the configuration together with where each value was set; see `load`."""
+        """Return the configuration of ``path`` (or the preset alone), changed by ``overrides`` (``"key=value"``).
+
+        ``preset`` wins over the one that the file names; without either it is the first. ``option`` is what overrides
+        were given to, as faults name it. Raises InputError with every fault of the file and the overrides.
+        """
         faults: list[Fault] = []
         settings: list[_Setting] = []
         named = None if path is None else self._read_file(Path(path), settings, faults)
