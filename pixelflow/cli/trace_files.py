@@ -43,40 +43,34 @@ class TraceSubject:
     tracer: Callable[[Trace, Selection], Tracer[RunView, AccountView] | NodeTracer] = Tracer
 
 
+@dataclass(frozen=True, slots=True)
 class TraceFiles:
     """Subscribes to nodes and writes the trace, as far as the runs came, in every requested format."""
 
-    def __init__(
-        self,
-        targets: Sequence[tuple[Format, str]],
-        tracer: Tracer[RunView, AccountView] | NodeTracer,
-        known: Sequence[Track],
-        note: Callable[[str], None],
-    ) -> None:
-        self._targets = targets
-        self._tracer = tracer
-        self._known = known
-        self._note = note
+    targets: Sequence[tuple[Format, str]]
+    tracer: Tracer[RunView, AccountView] | NodeTracer
+    known: Sequence[Track]
+    note: Callable[[str], None]
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The files that will be written."""
-        return tuple(path for _, path in self._targets)
+        return tuple(path for _, path in self.targets)
 
     def attach(self, bus: Bus) -> None:
         """Listen to the runs of a node; runs follow each other in the trace."""
-        self._tracer.attach(bus, self._known)
+        self.tracer.attach(bus, self.known)
 
     def close(self) -> None:
         """Write the files, unless no run has begun; say on stderr which, and which of ``--only`` met nothing."""
-        if not self._tracer.runs:
+        if not self.tracer.runs:
             return
-        trace = self._tracer.trace
-        for pattern in self._tracer.selection.unmet(trace.tracks):
-            self._note(f"note: --only {pattern}: nothing happened there")
-        for format, path in self._targets:
+        trace = self.tracer.trace
+        for pattern in self.tracer.selection.unmet(trace.tracks):
+            self.note(f"note: --only {pattern}: nothing happened there")
+        for format, path in self.targets:
             write_trace(trace, format, path)
-            self._note(f"wrote {path}")
+            self.note(f"wrote {path}")
 
 
 def open_traces(
