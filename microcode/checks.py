@@ -10,7 +10,7 @@ from pixelflow.simd.errors import Place
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.effects import effects
 from pixelflow.simd.isa.operands import Mem, Target
-from pixelflow.simd.isa.program import AssembledProgram, MemoryRange, Routine
+from pixelflow.simd.isa.program import AssembledProgram, Routine
 
 Places = frozenset[tuple[int | None, int]]
 """Bytes, as (parameter or None, offset)."""
@@ -210,19 +210,13 @@ def _scratch_clashes(program: AssembledProgram) -> Iterator[Finding]:
     """Calls with arguments in the scratch of the called routine."""
     for index, instruction, called in _calls(program):
         for name, argument in zip(called.parameters, instruction.operands[1], strict=False):
-            clash = _range_at(program, argument) if argument.base is None else None
+            passed = (each for each in program.ranges if argument.base is None and each.start == argument.offset)
+            clash = next(passed, None)
             for start, size in called.scratch:
                 if clash is not None and clash.start < start + size and start < clash.start + clash.size:
                     message = f"{clash.name}, passed as {name}, is in the scratch of {called.name}"
                     hint = f"{called.name} overwrites bytes {start}..{start + size - 1}"
                     yield Finding(message, _place(program, index), hint)
-
-
-def _range_at(program: AssembledProgram, place: Mem) -> MemoryRange | None:
-    for item in program.ranges:
-        if item.start == place.offset:
-            return item
-    return None
 
 
 def _enable_stack(program: AssembledProgram) -> Iterator[Finding]:

@@ -157,7 +157,7 @@ def read_memory_file(path: str, node: Node, program: Program) -> None:
     faults.
     """
     faults = []
-    arrays = _arrays(path)
+    arrays = parse_arrays(read_bytes(path, ARRAYS), lambda message: InputError(Fault(message, Place(path))))
     for key, values in arrays.items():
         if key in _WRITTEN_BESIDE_MEMORY and "memory" in arrays:
             continue
@@ -186,10 +186,6 @@ def _range(key: str, node: Node, program: Program) -> MemoryRange | None:
 def _expected(found: MemoryRange, lanes: int) -> str:
     number = f", or {found.size}-byte numbers [{lanes}]" if found.size in (1, 2, 4, 8) else ""
     return f"expected uint8[{found.size}, {lanes}]{number}"
-
-
-def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
-    return parse_arrays(read_bytes(path, ARRAYS), lambda message: InputError(Fault(message, Place(path))))
 
 
 def _rows(values: NDArray[np.generic], size: int, lanes: int, *, whole: bool) -> NDArray[np.uint8] | None:

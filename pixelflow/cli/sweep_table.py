@@ -23,7 +23,7 @@ from pixelflow.cli.screen import STANDARD_STREAM, check_writable, output_file, w
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.simd.configuration import Value, leaves
+from pixelflow.simd.configuration import Value, leaves, written_as
 from pixelflow.simd.errors import (
     Fault,
     InputError,
@@ -107,11 +107,6 @@ def axis_of(text: str, options: Sequence[argparse.Action], *, parameters: bool) 
 def option_name(action: argparse.Action) -> str:
     """Return the name of an option as ``--set`` takes it: ``--mantissa-bytes`` is ``mantissa-bytes``."""
     return action.option_strings[-1].lstrip("-")
-
-
-def written_as(value: Json) -> str:
-    """Return a value as a user writes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _option_words(shown: str, action: argparse.Action, value: Value) -> list[str]:

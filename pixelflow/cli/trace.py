@@ -48,7 +48,8 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Check a trace, or write the table of opcodes; raises InputError with the first faults of a trace."""
     if args.action == "check":
         return _check(args.file)
-    _opcodes(args.output)
+    with output_file(args.output) as stream:
+        stream.writelines(f"{opcode} {mnemonic}\n" for opcode, mnemonic in _by_opcode())
     columns = (Column("opcode", fixed=True), Column("instruction"))
     screen.write_page(Report("opcodes and mnemonics", parts=[Table(columns, list(_by_opcode()))]))
     return 0
@@ -95,11 +96,6 @@ def _with_idle(trace: Trace, cycles: dict[str, int]) -> dict[str, int]:
     """Return cycles by heading, busy first, with those in which nothing happened at the end."""
     ordered = dict(sorted(cycles.items(), key=lambda item: (item[0] != "busy", item[0])))
     return {**ordered, "idle": trace.end - trace.begin - sum(cycles.values())}
-
-
-def _opcodes(output: str) -> None:
-    with output_file(output) as stream:
-        stream.writelines(f"{opcode} {mnemonic}\n" for opcode, mnemonic in _by_opcode())
 
 
 def _by_opcode() -> Iterator[tuple[str, str]]:

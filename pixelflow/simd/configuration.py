@@ -147,6 +147,11 @@ def check_values(config: DataclassInstance) -> None:
         raise InputError(faults)
 
 
+def written_as(value: Json) -> str:
+    """Return a value as a user writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def shorten(value: object) -> str:
     """Return ``value`` as a message shows it, at most 40 characters."""
     if isinstance(value, bool):
@@ -431,8 +436,7 @@ def _read_override(
     key, equals, written = (part.strip() for part in text.partition("="))
     if not equals or not key or not written:
         first, (_, default) = next(iter(known.items()))
-        shown = str(default).lower() if isinstance(default, bool) else default
-        faults.append(Fault("expected key=value", place, f"example: {option} {first}={shown}"))
+        faults.append(Fault("expected key=value", place, f"example: {option} {first}={written_as(default)}"))
         return
     try:
         tables = tomllib.loads(f"value = {written}")
