@@ -25,7 +25,7 @@ from attila_bridge.isa.operands import (
     register_id,
 )
 from pixelflow.simd import files as packaged
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, nearest, suggestion
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.operands import Operand
 from pixelflow.simd.isa.program import AssembledProgram, DataBlock
@@ -176,8 +176,11 @@ class ProgramNames:
         """Return the registers of a name; raises InputError with the nearest known one."""
         named = self.known.get(token.text)
         if named is None:
-            near = nearest(token.text, [*self.known, "vertex", "fragment", "result", "program"])
-            hint = f"did you mean {near}?" if near else f"declared: {', '.join(self.known) or 'nothing'}"
+            hint = suggestion(
+                token.text,
+                [*self.known, "vertex", "fragment", "result", "program"],
+                f"declared: {', '.join(self.known) or 'nothing'}",
+            )
             raise InputError(Fault(f"unknown name {token.text}", token.place, hint))
         return named
 
@@ -433,8 +436,7 @@ def read_instruction(tokens: ProgramTokens, names: ProgramNames) -> Instruction:
     if declaration is None:
         if mnemonic in _ABSENT:
             raise tokens.fault(f"the machine has no {mnemonic}", f"write {_ABSENT[mnemonic]}", token)
-        near = nearest(mnemonic, [*INSTRUCTIONS, *DECLARATIONS])
-        hint = f"did you mean {near}?" if near else "pixelflow isa --machine attila lists all"
+        hint = suggestion(mnemonic, [*INSTRUCTIONS, *DECLARATIONS], "pixelflow isa --machine attila lists all")
         raise tokens.fault(f"unknown instruction {token.text}", hint, token)
     if names.stage not in declaration.stages:
         raise tokens.fault(f"a {names.stage.value} program has no {mnemonic}", None, token)

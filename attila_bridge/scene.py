@@ -13,7 +13,7 @@ from typing import NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, nearest, suggestion
 from pixelflow.simd.files import VERTICES, parse_json, read_text
 
 # Texels by formula, in 32-bit integer arithmetic.
@@ -99,11 +99,8 @@ class SceneFields:
         """Refuse other keys."""
         for key in self._values:
             if key not in allowed:
-                near = nearest(key, allowed)
-                self.refuse(
-                    f"{self.at(key)}: unknown key",
-                    f"did you mean {near}?" if near else f"allowed: {', '.join(allowed)}",
-                )
+                hint = suggestion(key, allowed, f"allowed: {', '.join(allowed)}")
+                self.refuse(f"{self.at(key)}: unknown key", hint)
 
     def has(self, key: str) -> bool:
         """Return whether a key exists and is not null."""
@@ -661,8 +658,7 @@ def _units(fields: SceneFields, textures: dict[str, SceneTexture]) -> dict[int, 
 def _named(fields: SceneFields, key: str, known: Mapping[str, object], what: str) -> str:
     name = fields.text(key)
     if name not in known:
-        near = nearest(name, known)
-        hint = f"did you mean {near}?" if near else f"{what}s: {', '.join(known) or 'none'}"
+        hint = suggestion(name, known, f"{what}s: {', '.join(known) or 'none'}")
         fields.refuse(f"{fields.at(key)}: there is no {what} {name!r}", hint)
     return name
 

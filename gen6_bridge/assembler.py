@@ -50,7 +50,7 @@ from gen6_bridge.isa.operands import (
     SourceRegion,
     Targets,
 )
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, nearest, suggestion
 from pixelflow.simd.isa.encoding import EncodingError
 from pixelflow.simd.isa.program import DataBlock, SourceLine
 from pixelflow.simd.isa.scanner import SourceToken, origins
@@ -131,8 +131,7 @@ def _data(tokens: EuTokens) -> DataBlock:
     element = tokens.integer("an element") if tokens.accept(".") else 0
     kind = tokens.take()
     if kind.key.upper() not in TYPES:
-        near = nearest(kind.text, TYPES)
-        hint = f"did you mean {near}?" if near else "UD, D, UW, W, UB, B or F"
+        hint = suggestion(kind.text, TYPES, "UD, D, UW, W, UB, B or F")
         raise tokens.fault(f"{kind.text} is not a type of data", hint, kind)
     type_ = EuType[kind.key.upper()]
     values: list[int] = []
@@ -211,8 +210,7 @@ def read_statement(tokens: EuTokens, symbols: Symbols) -> EuStatement:
     mnemonic = _ALIASES.get(token.key, token.key)
     declaration = INSTRUCTIONS.get(mnemonic)
     if declaration is None:
-        near = nearest(token.text, INSTRUCTIONS)
-        hint = f"did you mean {near}?" if near else "pixelflow isa --machine gen6 lists all"
+        hint = suggestion(token.text, INSTRUCTIONS, "pixelflow isa --machine gen6 lists all")
         raise tokens.fault(f"unknown instruction {token.text}", hint, token)
     controls = _suffixes(tokens, controls)
     controls = _size(tokens, controls, symbols.size)
@@ -271,8 +269,8 @@ def _flag(tokens: EuTokens, inverse: int) -> Controls:
             code = PREDICATES_16.index(here.key)
             channels = True
         else:
-            near = nearest(here.text, [*filter(None, PREDICATES)])
-            raise tokens.fault(f"{here.text} is not a predicate", f"did you mean {near}?" if near else None, here)
+            hint = suggestion(here.text, [*filter(None, PREDICATES)])
+            raise tokens.fault(f"{here.text} is not a predicate", hint, here)
     tokens.expect(")", "after a predicate")
     if channels and not tokens.option("align16"):
         raise tokens.fault("the predicates x, y, z and w belong to 16-byte mode", "add align16 to the options", token)
@@ -297,8 +295,7 @@ def _suffixes(tokens: EuTokens, controls: Controls) -> Controls:
                         raise tokens.fault(f"there is no f0.{flag}", "f0.0 and f0.1", token)
                     controls = replace(controls, flag=flag)
         else:
-            near = nearest(token.text, _CONDITIONS)
-            hint = f"did you mean {near}?" if near else "sat, " + ", ".join(_CONDITIONS)
+            hint = suggestion(token.text, _CONDITIONS, "sat, " + ", ".join(_CONDITIONS))
             raise tokens.fault(f"{token.text} is not a condition", hint, token)
     return controls
 
@@ -394,8 +391,7 @@ def _operands(
         token = tokens.take()
         selector = _FUNCTIONS.get(token.key)
         if selector is None:
-            near = nearest(token.text, _FUNCTIONS)
-            hint = f"did you mean {near}?" if near else ", ".join(_FUNCTIONS)
+            hint = suggestion(token.text, _FUNCTIONS, ", ".join(_FUNCTIONS))
             raise tokens.fault(f"{token.text} is not a function of math", hint, token)
     return operands, labels, selector
 
@@ -565,6 +561,5 @@ def _resolved(statement: EuStatement, number: int, labels: dict[str, int]) -> Eu
 
 def _units(label: TargetLabel, number: int, labels: dict[str, int]) -> int:
     if label.name not in labels:
-        near = nearest(label.name, labels)
-        raise InputError(Fault(f"no label {label.name}", label.token.place, f"did you mean {near}?" if near else None))
+        raise InputError(Fault(f"no label {label.name}", label.token.place, suggestion(label.name, labels)))
     return 2 * (labels[label.name] - number)

@@ -23,7 +23,7 @@ from gen6_bridge.isa.operands import (
     SourceRegion,
     float_bits,
 )
-from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.errors import Fault, InputError, nearest, suggestion
 from pixelflow.simd.isa.scanner import SourceToken, StatementTokens, blanked, place_in, scanned
 
 _TOKEN = re.compile(
@@ -252,10 +252,8 @@ def read_register(tokens: EuTokens, symbols: Symbols) -> tuple[WrittenRegister, 
         return WrittenRegister(File.ARCHITECTURE, _ALONE[key]), None
     match = _REGISTER.match(key)
     if match is None:
-        near = nearest(token.text, symbols.registers)
-        raise tokens.fault(
-            f"{token.text} is not a register", f"did you mean {near}?" if near else f"registers: {_REGISTERS}", token
-        )
+        hint = suggestion(token.text, symbols.registers, f"registers: {_REGISTERS}")
+        raise tokens.fault(f"{token.text} is not a register", hint, token)
     file, base, count = _FILES[match[1]]
     number = int(match[2])
     if number >= count:
@@ -518,9 +516,8 @@ def read_message(tokens: EuTokens) -> tuple[int, EuMessage]:
         return _plain(tokens)
     name = tokens.take().key
     if name not in _FIELDS:
-        near = nearest(name, _FIELDS)
-        targets = ", ".join(_FIELDS)
-        raise tokens.fault(f"{name} is not a target of messages", f"did you mean {near}?" if near else targets, token)
+        hint = suggestion(name, _FIELDS, ", ".join(_FIELDS))
+        raise tokens.fault(f"{name} is not a target of messages", hint, token)
     header = 1
     match name:
         case "sampler":

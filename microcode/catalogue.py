@@ -145,19 +145,16 @@ def _scratch(library: Library, kind: Kind, n: int) -> tuple[int, int, int, int, 
 def _of_kind(library: Library, kind: Kind, n: int) -> Iterator[Entry]:
     two, one = ("d", "a", "b"), ("d", "a")
     convert, add, multiply, divide, root = _scratch(library, kind, n)
-    scratch = {
-        Operation.FROM_INTEGER: convert,
-        Operation.ADD: add,
-        Operation.SUBTRACT: add,
-        Operation.MULTIPLY: multiply,
-        Operation.DIVIDE: divide,
-        Operation.SQUARE_ROOT: root,
-    }
-    for operation, count in scratch.items():
-        unary = operation in (Operation.FROM_INTEGER, Operation.SQUARE_ROOT)
-        if operation is Operation.FROM_INTEGER and kind is Kind.FINITE:
-            continue  # integers are finite: the complete routine is the only one
-        yield Entry(library, operation, kind, n, one if unary else two, count, n + 1)
+    if kind is Kind.COMPLETE:  # integers are finite: the complete routine is the only one
+        yield Entry(library, Operation.FROM_INTEGER, kind, n, one, convert, n + 1)
+    for operation, parameters, scratch in (
+        (Operation.ADD, two, add),
+        (Operation.SUBTRACT, two, add),
+        (Operation.MULTIPLY, two, multiply),
+        (Operation.DIVIDE, two, divide),
+        (Operation.SQUARE_ROOT, one, root),
+    ):
+        yield Entry(library, operation, kind, n, parameters, scratch, n + 1)
 
 
 def _orders(library: Library, n: int) -> Iterator[Entry]:

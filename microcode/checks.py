@@ -10,7 +10,7 @@ from pixelflow.simd.errors import Place
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.effects import effects
 from pixelflow.simd.isa.operands import Mem, Target
-from pixelflow.simd.isa.program import AssembledProgram, MemoryRange, Routine
+from pixelflow.simd.isa.program import AssembledProgram, Routine
 
 Places = frozenset[tuple[int | None, int]]
 """Bytes, as (parameter or None, offset)."""
@@ -57,34 +57,27 @@ Reach = dict[int, tuple[int, int]]
 """For each parameter that is an address, the first byte that the routine touches, and the one past the last."""
 
 
-class _Reaches:
-    """Reaches of a program's routines."""
-
-    def __init__(self, program: AssembledProgram) -> None:
-        self._program = program
-        self._entries = {routine.entry: routine for routine in program.routines}
-        self._known: dict[int, Reach] = {}
-
-    def of(self, routine: Routine) -> Reach:
-        """Return the reach of a routine from each parameter; recursion adds nothing."""
-        if routine.entry in self._known:
-            return self._known[routine.entry]
-        widest = self._known[routine.entry] = {}
-        for at, instruction in zip(self._program.addresses, self._program.instructions, strict=True):
-            if not routine.entry <= at < routine.end:
-                continue
-            touched = footprint(instruction)
-            for base, offset in touched.reads | touched.writes:
-                if base is not None:
-                    _widen(widest, base, offset, offset + 1)
-            called = self._entries.get(instruction.operands[0]) if instruction.declaration.flow is Flow.CALL else None
-            if called is not None:
-                reach = self.of(called)
-                for number, argument in enumerate(instruction.operands[1]):
-                    if isinstance(argument, Mem) and argument.base is not None and number in reach:
-                        low, high = reach[number]
-                        _widen(widest, argument.base, argument.offset + low, argument.offset + high)
-        return widest
+def _reach_of(program: AssembledProgram, routine: Routine, known: dict[int, Reach]) -> Reach:
+    """Return the reach of a routine from each parameter; ``known`` are those by entry. Recursion adds nothing."""
+    if routine.entry in known:
+        return known[routine.entry]
+    widest = known[routine.entry] = {}
+    entries = {each.entry: each for each in program.routines}
+    for at, instruction in zip(program.addresses, program.instructions, strict=True):
+        if not routine.entry <= at < routine.end:
+            continue
+        touched = footprint(instruction)
+        for base, offset in touched.reads | touched.writes:
+            if base is not None:
+                _widen(widest, base, offset, offset + 1)
+        called = entries.get(instruction.operands[0]) if instruction.declaration.flow is Flow.CALL else None
+        if called is not None:
+            reach = _reach_of(program, called, known)
+            for number, argument in enumerate(instruction.operands[1]):
+                if isinstance(argument, Mem) and argument.base is not None and number in reach:
+                    low, high = reach[number]
+                    _widen(widest, argument.base, argument.offset + low, argument.offset + high)
+    return widest
 
 
 def _widen(reach: Reach, base: int, low: int, high: int) -> None:
@@ -102,11 +95,11 @@ def _calls(program: AssembledProgram) -> Iterator[tuple[int, Instruction, Routin
 
 def _overlapping_operands(program: AssembledProgram) -> Iterator[Finding]:
     """Calls whose arguments overlap against the routine's declaration."""
-    reaches = _Reaches(program)
+    known: dict[int, Reach] = {}
     for index, instruction, called in _calls(program):
         if not (called.entire or called.apart):
             continue
-        reach = reaches.of(called)
+        reach = _reach_of(program, called, known)
         places = {
             name: (argument, argument.offset + reach[number][0], argument.offset + reach[number][1])
             for number, (name, argument) in enumerate(zip(called.parameters, instruction.operands[1], strict=False))
@@ -217,19 +210,13 @@ def _scratch_clashes(program: AssembledProgram) -> Iterator[Finding]:
     """Calls with arguments in the scratch of the called routine."""
     for index, instruction, called in _calls(program):
         for name, argument in zip(called.parameters, instruction.operands[1], strict=False):
-            clash = _range_at(program, argument) if argument.base is None else None
+            passed = (each for each in program.ranges if argument.base is None and each.start == argument.offset)
+            clash = next(passed, None)
             for start, size in called.scratch:
                 if clash is not None and clash.start < start + size and start < clash.start + clash.size:
                     message = f"{clash.name}, passed as {name}, is in the scratch of {called.name}"
                     hint = f"{called.name} overwrites bytes {start}..{start + size - 1}"
                     yield Finding(message, _place(program, index), hint)
-
-
-def _range_at(program: AssembledProgram, place: Mem) -> MemoryRange | None:
-    for item in program.ranges:
-        if item.start == place.offset:
-            return item
-    return None
 
 
 def _enable_stack(program: AssembledProgram) -> Iterator[Finding]:

@@ -425,13 +425,13 @@ class OperandError(InputError):
 def converted(
     declaration: Declaration,
     given: tuple[Written, ...],
-    name_index: Callable[[str], int],
+    names: dict[str, int],
     target: ProgramTarget[AssembledProgram],
 ) -> list[Operand]:
     """Return the operands of an instruction; raises OperandError.
 
-    A missing optional source is filled in, and arguments of a call are gathered. Absolute addresses must be in the
-    memory of the target.
+    A missing optional source is filled in, arguments of a call are gathered, and new names come into ``names``.
+    Absolute addresses must be in the memory of the target.
     """
     shape = _shape(declaration)
     if not shape.fewest <= len(given) <= shape.most:
@@ -448,7 +448,7 @@ def converted(
         for at, value in enumerate(values, position):
             size = touched if spec.sized_by else 1
             try:
-                operand = _taken(spec, value, size, name_index, target)
+                operand = _taken(spec, value, size, names, target)
                 if isinstance(operand, Mem) and operand.base is None:
                     _check_memory(operand, size, target)
             except ValueError as error:
@@ -494,7 +494,7 @@ def _taken(
     spec: OperandSpec,
     value: Written,
     touched: int,
-    name_index: Callable[[str], int],
+    names: dict[str, int],
     target: ProgramTarget[AssembledProgram],
 ) -> Operand | LabelReference:
     """Return the operand of a value, or a reference to a label; raises ValueError(message, hint)."""
@@ -504,7 +504,7 @@ def _taken(
             case str() if isinstance(kind, Name):
                 if not value or value in target.reserved:
                     raise ValueError(f"{spec.name} cannot be {value!r}: reports use it for what has no name")
-                return name_index(value)
+                return names.setdefault(value, len(names))
             case LabelReference() | str() if isinstance(kind, Target):
                 return LabelReference(value) if isinstance(value, str) else value
             case Range() if kind.takes_memory:
@@ -632,7 +632,7 @@ class Draft:
         declaration = self.target.instructions[mnemonic]
         if gated and not declaration.gateable:
             raise OperandError(f"{mnemonic} has no .{self.target.gate} form", None, f"usage: {declaration.synopsis}")
-        values = converted(declaration, operands, self._name_index, self.target)
+        values = converted(declaration, operands, self.names, self.target)
         for position, value in enumerate(values):
             if isinstance(value, LabelReference):
                 scope = value.scope if isinstance(value.scope, LabelScope) else self.scope
@@ -640,9 +640,6 @@ class Draft:
                 section.pending.append(Pending(len(section.instructions), position, value, scope, place))
                 values[position] = 0
         return Instruction(declaration, tuple(values), gated)
-
-    def _name_index(self, name: str) -> int:
-        return self.names.setdefault(name, len(self.names))
 
     def need(self, key: str, value: int | str, why: str = "") -> None:
         """Require a value of a run's configuration, with a key as in its file: ``array.emcs_per_module``.

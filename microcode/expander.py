@@ -17,7 +17,7 @@ from microcode.kept import Included
 from microcode.language import Broken, Complaint, LabelReference, Line, Range, Source, Symbol, Value, shown, source_of
 from microcode.linker import link_faults
 from microcode.places import LIBRARY
-from microcode.reader import STATEMENTS, Files, parse
+from microcode.reader import STATEMENTS, find_source, parse
 from microcode.syntax import (
     Binary,
     ExpressionNode,
@@ -94,7 +94,6 @@ class Expander:
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.files = Files(draft.target.folders)
         self.faults: list[Fault] = []
         self.overrides: Mapping[str, Value] = {}
         """Values for the params of the file being expanded."""
@@ -130,7 +129,8 @@ class Expander:
     def include(self, path: str, parameters: Mapping[str, Value]) -> Scope:
         """Expand a file found by the include rules, once for each set of parameters; raises Complaint."""
         including = self._including[-1] if self._including else None
-        source = self.files.find(path, including, self._including[0] if self._including else None)
+        first = self._including[0] if self._including else None
+        source = find_source(path, including, first, self.draft.target.folders)
         assert source.path is not None  # as it is of a file
         self.draft.includes[path, including.path if including else None, source.path] = None
         chain = [open_source.file for open_source in self._including if open_source.path]

@@ -140,7 +140,6 @@ class LabelReference:
     name: str
     scope: object | None = None
     place: Place | None = None
-    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import isinf
 from pathlib import Path
@@ -18,7 +17,7 @@ from pixelflow.simd.errors import Fault, suggestion
 from pixelflow.simd.isa.program import AssembledProgram, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
 
-# Search for included files: next to the including file, in extra folders, then in the library.
+# Search for included files.
 
 
 def shipped_beside(name: str) -> Path:
@@ -27,54 +26,43 @@ def shipped_beside(name: str) -> Path:
     return path if Path(name).name == name and not _is_file(Path(name)) and _is_file(path) else Path(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
-    """Search path of includes: the including file's folder, ``folders``, then the library."""
+def find_source(path: str, including: Source | None, first: Source | None, folders: Sequence[Path]) -> Source:
+    """Return the source that ``include "path"`` means; raises Complaint or InputError.
 
-    folders: Sequence[Path] = ()
+    It is searched in the including file's folder, ``folders``, and the library. ``first`` is the program's own source
+    (None: ``path`` comes from the caller, not from a source). A source may include only files in or below the folder of
+    the program, one of ``folders``, or the library, after following links: messages show lines of included files, and
+    another person's program must not show lines of any file that its user may read.
+    """
+    if not path or "\0" in path:
+        raise Complaint("a file name is needed here")
+    beside = (Path(), "")
+    if including is not None and including.path is not None:
+        head, slash, _ = including.file.rpartition("/")
+        beside = (including.path.parent, head + slash)
+    outside = False
+    for folder, shown in (beside, *((each, f"{each}/") for each in folders), (LIBRARY, "library/")):
+        candidate = folder / path
+        if not _is_file(candidate):
+            continue
+        resolved = candidate.resolve()
+        if first is None or any(resolved.is_relative_to(root) for root in _roots(first, folders)):
+            return read_source(resolved, shown + path)
+        outside = True
+    if outside:
+        raise Complaint(
+            f"file {path} is outside of the program's folder",
+            hint="a program includes files in that folder, or below it",
+        )
+    library = [file.relative_to(LIBRARY).as_posix() for file in LIBRARY.rglob("*.mc")]
+    hint = suggestion(path, library, "it is searched next to this file, then in the library")
+    raise Complaint(f"file {path} is not found", hint=hint)
 
-    def find(self, path: str, including: Source | None, first: Source | None = None) -> Source:
-        """Return the source that ``include "path"`` means; raises Complaint or InputError.
 
-        ``first`` is the program's own source (None: ``path`` comes from the caller, not from a source). A source may
-        include only files in or below the folder of the program, one of ``folders``, or the library, after following
-        links: messages show lines of included files, and another person's program must not show lines of any file that
-        its user may read.
-        """
-        if not path or "\0" in path:
-            raise Complaint("a file name is needed here")
-        outside = False
-        for folder, shown in self._places(including):
-            candidate = folder / path
-            if not _is_file(candidate):
-                continue
-            resolved = candidate.resolve()
-            if first is None or any(resolved.is_relative_to(root) for root in self._roots(first)):
-                return read_source(resolved, shown + path)
-            outside = True
-        if outside:
-            raise Complaint(
-                f"file {path} is outside of the program's folder",
-                hint="a program includes files in that folder, or below it",
-            )
-        library = [file.relative_to(LIBRARY).as_posix() for file in LIBRARY.rglob("*.mc")]
-        hint = suggestion(path, library, "it is searched next to this file, then in the library")
-        raise Complaint(f"file {path} is not found", hint=hint)
-
-    def _roots(self, first: Source) -> list[Path]:
-        """Return the folders in and below which files may be included; a text has the working folder."""
-        own = Path() if first.path is None else first.path.parent
-        return [each.resolve() for each in (own, *self.folders, LIBRARY)]
-
-    def _places(self, including: Source | None) -> list[tuple[Path, str]]:
-        places = []
-        if including is not None and including.path is not None:
-            head, slash, _ = including.file.rpartition("/")
-            places.append((including.path.parent, head + slash))
-        else:
-            places.append((Path(), ""))
-        places += [(folder, f"{folder}/") for folder in self.folders]
-        return [*places, (LIBRARY, "library/")]
+def _roots(first: Source, folders: Sequence[Path]) -> list[Path]:
+    """Return the folders in and below which files may be included; a text has the working folder."""
+    own = Path() if first.path is None else first.path.parent
+    return [each.resolve() for each in (own, *folders, LIBRARY)]
 
 
 def _is_file(path: Path) -> bool:
@@ -649,24 +637,16 @@ _OPENERS = {
 _DEFINES = re.compile(r"\s*(const|param|range|overlay|include|macro|routine|proc|repeat)\b|\s*[\w{}]+\s*:")
 
 
-@dataclass(frozen=True, slots=True)
 class Parsed:
     """Source as a tree, and the faults of lines missing from it."""
 
-    items: tuple[StatementItem, ...]
-    faults: tuple[Fault, ...]
-    damaged: bool
-    """True if a missing line may have defined a name: unknown names are then not further faults."""
-
-
-class _Blocks:
-    """The blocks open while a source is read, outermost first."""
-
     def __init__(self) -> None:
         self.items: list[StatementItem] = []
-        self.open: list[StatementItem] = []
         self.faults: list[Fault] = []
         self.damaged = False
+        """True if a missing line may have defined a name: unknown names are then not further faults."""
+        self.open: list[StatementItem] = []
+        """Blocks that have no end yet, outermost first."""
         self.count = 0
         """Lines with a label or a statement."""
 
@@ -676,11 +656,6 @@ class _Blocks:
             return self.items
         inner = self.open[-1]
         return inner.branches[-1].body if inner.branches else inner.body
-
-    @property
-    def too_many(self) -> bool:
-        """True if there are more lines than allowed."""
-        return self.count > STATEMENTS
 
     def add(self, line: Line, label: NameExpression | Template | None, statement: Statement | None) -> None:
         if isinstance(statement, syntax.EndStatement | syntax.Otherwise):
@@ -696,7 +671,7 @@ class _Blocks:
         item = StatementItem(line, label, statement)
         self.body.append(item)
         self.count += 1
-        if self.too_many:
+        if self.count > STATEMENTS:
             raise Complaint(f"the file has more than {STATEMENTS} lines with a statement", *line.first_word)
         if type(statement) in _OPENERS:
             if isinstance(statement, syntax.Condition):
@@ -730,22 +705,21 @@ def _usage(line: Line, target: ProgramTarget[AssembledProgram]) -> str | None:
 
 def parse(source: Source, target: ProgramTarget[AssembledProgram]) -> Parsed:
     """Return the tree of a source, with every fault in it; nothing is raised."""
-    blocks = _Blocks()
+    found = Parsed()
     for line in source.lines:
         try:
-            blocks.add(line, *read_line(line.text))
+            found.add(line, *read_line(line.text))
         except Complaint as complaint:
             complaint.hint = complaint.hint or _usage(line, target)
-            blocks.faults.append(complaint.fault(line))
-            blocks.damaged = blocks.damaged or bool(_DEFINES.match(line.text))
-            if len(blocks.open) > NESTING or blocks.too_many:
-                break
-    if len(blocks.open) > NESTING or blocks.too_many:
-        return Parsed((), tuple(blocks.faults), True)
-    for item in blocks.open:
+            found.faults.append(complaint.fault(line))
+            found.damaged = found.damaged or bool(_DEFINES.match(line.text))
+            if len(found.open) > NESTING or found.count > STATEMENTS:
+                found.items, found.damaged = [], True
+                return found
+    for item in found.open:
         word = _OPENERS[type(item.statement)]
         if isinstance(item.statement, syntax.RoutineDef) and not item.statement.started:
             word = "proc"
-        blocks.faults.append(Complaint(f"{word} without end", *item.line.first_word).fault(item.line))
-        blocks.damaged = blocks.damaged or isinstance(item.statement, syntax.Macro | syntax.RoutineDef)
-    return Parsed(tuple(blocks.items), tuple(blocks.faults), blocks.damaged)
+        found.faults.append(Complaint(f"{word} without end", *item.line.first_word).fault(item.line))
+        found.damaged = found.damaged or isinstance(item.statement, syntax.Macro | syntax.RoutineDef)
+    return found

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 from pixelflow.simd import configuration as schema
@@ -508,7 +509,17 @@ PRESETS = MappingProxyType({"thesis": THESIS, "tiny": TINY, "large": LARGE})
 """Every preset by the name that a configuration file gives in ``preset = ...``."""
 
 _FILES = ConfigFiles(PRESETS)
-load_config, load_effective, override_faults = _FILES.load, _FILES.load_effective, _FILES.override_faults
+load_effective, override_faults = _FILES.load_effective, _FILES.override_faults
+
+
+def load_config(
+    path: str | Path | None = None, overrides: Iterable[str] = (), preset: str | None = None
+) -> NodeConfig:
+    """Return the configuration of a file (or of the preset alone), changed by ``overrides`` (``"key=value"``).
+
+    ``preset`` wins over the one that the file names; without either it is the thesis's. Raises InputError.
+    """
+    return load_effective(path, overrides, preset).config
 
 
 def config_of(config: NodeConfig | str) -> NodeConfig:

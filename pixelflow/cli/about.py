@@ -28,7 +28,7 @@ from pixelflow.simd.errors import Fault, InputError, Place, UsageError, suggesti
 from pixelflow.simd.files import shipped
 from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.machine import machine_named, machines
-from pixelflow.simd.report import Column, Fact, Heading, Json, Part, Report, Table, counted, number, table_object
+from pixelflow.simd.report import Column, Fact, Heading, Json, Part, Report, Table, counted, number
 from pixelflow.simd.units import GUESSED, Standing
 
 if TYPE_CHECKING:
@@ -212,9 +212,9 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         machine = machine_named(args.machine)
         return _assumption_report(machine.configuration(), machine.instructions, {})
     config = load_config(args.config, args.overrides, args.preset)
-    columns = (Column("standing", key="standing"), Column("rule", key="rule"), Column("source", key="source"))
+    rules = (*_model_rules(config), *_assumptions(config, INSTRUCTIONS))
     data: dict[str, Json] = {
-        "rules": table_object(Table(columns, [(standing.value, *texts) for standing, *texts in rules(config)])),
+        "rules": [{"standing": each.standing.value, "rule": each.text, "source": each.source} for each in rules],
         "not_modelled": NOT_MODELLED,
         "config": {"sha256": config.sha256},
     }
@@ -228,36 +228,27 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     return Report(results=list(parts), schema=_SCHEMA, data=data)
 
 
-def rules(config: NodeConfig) -> Iterator[tuple[Standing, str, str]]:
-    """Yield (standing, text, source) of everything that the thesis does not print."""
-    yield from _model_rules(config)
-    yield from _assumptions(config, INSTRUCTIONS)
+def _model_rules(config: NodeConfig) -> tuple[ModelRule, ...]:
+    """Return the rules that are neither an instruction nor an assumed value."""
+    return (*RULES, *_values(config, (Standing.DERIVED,)))
 
 
-def _model_rules(config: NodeConfig) -> Iterator[tuple[Standing, str, str]]:
-    """Yield the rules that are neither an instruction nor an assumed value."""
-    for rule in RULES:
-        yield rule.standing, rule.text, rule.source
-    yield from _values(config, (Standing.DERIVED,))
-
-
-def _assumptions(config: DataclassInstance, known: InstructionSet[Declaration]) -> Iterator[tuple[Standing, str, str]]:
+def _assumptions(config: DataclassInstance, known: InstructionSet[Declaration]) -> Iterator[ModelRule]:
     """Yield the values and the instructions that are fitted or invented."""
     yield from _values(config, GUESSED)
-    grouped: dict[tuple[Standing, str], list[str]] = {}
+    grouped: dict[tuple[str, Standing], list[str]] = {}
     for declaration in known.values():
         if declaration.standing in GUESSED:
-            grouped.setdefault((declaration.standing, declaration.source), []).append(declaration.mnemonic)
-    for (standing, source), mnemonics in grouped.items():
-        yield standing, f"instructions {', '.join(mnemonics)}", source
+            grouped.setdefault((declaration.source, declaration.standing), []).append(declaration.mnemonic)
+    yield from (ModelRule(f"instructions {', '.join(names)}", *about) for about, names in grouped.items())
 
 
-def _values(config: DataclassInstance, standings: Sequence[Standing]) -> Iterator[tuple[Standing, str, str]]:
+def _values(config: DataclassInstance, standings: Sequence[Standing]) -> Iterator[ModelRule]:
     """Yield the values of these standings that the model reads."""
     for key, known, value, _ in leaves(config):
         if known.standing in standings:
             unit = f" {known.unit}" if known.unit else ""
-            yield known.standing, f"{key} = {value}{unit}: {known.text}", known.source
+            yield ModelRule(f"{key} = {value}{unit}: {known.text}", known.source, known.standing)
 
 
 def _assumption_report(
@@ -267,23 +258,24 @@ def _assumption_report(
     found = list(_assumptions(config, known))
     values = sum(1 for _ in _values(config, GUESSED))
     costs = sum(each.standing in GUESSED for each in known.values())
-    heads = ("standing", "assumption", "source")
-    objects: list[Json] = [dict(zip(heads, (each[0].value, *each[1:]), strict=True)) for each in found]
     parts = [
         f"{counted(values, 'value')} and the costs of {counted(costs, 'instruction')} are assumptions; a result rests "
         "on those that took part in it.",
         *_by_standing(found),
     ]
+    objects: list[Json] = [
+        {"standing": each.standing.value, "assumption": each.text, "source": each.source} for each in found
+    ]
     return Report(results=parts, schema=_SCHEMA, data={**data, "assumptions": objects})
 
 
-def _by_standing(found: Sequence[tuple[Standing, str, str]]) -> Iterator[Part]:
+def _by_standing(found: Sequence[ModelRule]) -> Iterator[Part]:
     for standing, meaning in _MEANINGS.items():
-        texts = [(text, source) for each, text, source in found if each is standing]
-        if texts:
+        rules = [each for each in found if each.standing is standing]
+        if rules:
             yield from ("", Heading(f"{standing}: {meaning}"), "each, and below it on what grounds")
-        for text, source in texts:
-            yield from (f"  - {text}", f"      {source}")
+        for each in rules:
+            yield from (f"  - {each.text}", f"      {each.source}")
 
 
 def _caveats() -> Report:
@@ -347,7 +339,7 @@ def _glossary(package: str) -> Iterator[list[str]]:
 def _model(config: NodeConfig) -> Iterator[Part]:
     yield "What the model does that Keller's thesis (UNC TR95-043) does not print. Everything else is printed there."
     yield "Assumed values and instruction costs are listed separately: pixelflow about --assumptions"
-    yield from _by_standing(list(_model_rules(config)))
+    yield from _by_standing(_model_rules(config))
     yield from ("", Heading("not modelled"))
     yield from (f"  - {text}" for text in NOT_MODELLED)
 

@@ -18,7 +18,7 @@ from pixelflow.cli.registry import COMMANDS
 from pixelflow.cli.screen import Screen
 from pixelflow.config import PRESETS, THESIS
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.simd.configuration import leaves
+from pixelflow.simd.configuration import leaves, written_as
 from pixelflow.simd.errors import MissingPackageError, Place, UsageError
 from pixelflow.simd.report import Fact
 from tessellation.scenes import MESHES, SCENES
@@ -115,4 +115,4 @@ def _settings() -> Iterator[str]:
     """Yield ``key=value`` for the few values that a configuration key allows, or else for its default."""
     for key, known, _, default in leaves(THESIS):
         values = (True, False) if isinstance(default, bool) else known.allowed or (default,)
-        yield from (f"{key}={str(value).lower() if isinstance(value, bool) else value}" for value in values)
+        yield from (f"{key}={written_as(value)}" for value in values)

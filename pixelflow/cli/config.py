@@ -11,7 +11,7 @@ import json
 from pixelflow.cli.arguments import add_common_options, add_config_options
 from pixelflow.cli.screen import Screen
 from pixelflow.config import NodeConfig, json_schema, load_effective
-from pixelflow.simd.configuration import Effective, Value, leaves
+from pixelflow.simd.configuration import Effective, leaves, written_as
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Fact, Json, Report, Table, counted, number
 
@@ -82,7 +82,7 @@ def _shown(screen: Screen, effective: Effective[NodeConfig]) -> Report:
     config = effective.config
     wide = screen.width >= 110 or screen.verbose
     columns = (
-        Column("value", _value, "value"),
+        Column("value", written_as, "value"),
         Column("key", key="key", fixed=True),
         Column("unit", key="unit", fixed=True),
         Column("standing", key="standing", fixed=True),
@@ -102,7 +102,3 @@ def _shown(screen: Screen, effective: Effective[NodeConfig]) -> Report:
         schema="pixelflow.config/1",
         data={"preset": effective.preset, "sha256": config.sha256, "derived": config.derived},
     )
-
-
-def _value(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -65,7 +65,11 @@ def _copied(path: Path, to: str | None) -> Report:
     files = files_of(path.stem) if SCENES.get(path.stem) == path else ()
     others = {Path(target).with_name(each.name): each for each in files}
     # A second copy of a scene finds its files there.
-    missing = {str(name): each for name, each in others.items() if not _is_same(name, each)}
+    missing = {
+        str(name): each
+        for name, each in others.items()
+        if not (name.is_file() and name.read_bytes() == each.read_bytes())
+    }
     copies = {target: path, **missing}
     for name in copies:
         if Path(name).exists():
@@ -77,10 +81,6 @@ def _copied(path: Path, to: str | None) -> Report:
             stream.write(source.read_bytes())
     written = Fact(f"wrote {', '.join(copies)}", key="written", value=target)
     return Report(parts=[written], schema="pixelflow.example/1")
-
-
-def _is_same(name: Path, source: Path) -> bool:
-    return name.is_file() and name.read_bytes() == source.read_bytes()
 
 
 def _list() -> Report:

@@ -79,10 +79,11 @@ def _find(known: InstructionSet[Declaration], word: str) -> Declaration:
 
 def _report(declarations: Sequence[Declaration], command: str | None) -> Report:
     """Return a table of instructions, which ``command`` describes one of; without it, the manual entry of each."""
-    parts = _entries(declarations) if command is None else _all(declarations, command)
-    return Report(
-        results=list(parts), schema=_SCHEMA, data={"instructions": [_entry_object(each) for each in declarations]}
-    )
+    if command is None:
+        parts = [part for each in declarations for part in ("", *_entry(each))][1:]
+    else:
+        parts = list(_all(declarations, command))
+    return Report(results=parts, schema=_SCHEMA, data={"instructions": [_entry_object(each) for each in declarations]})
 
 
 def _all(declarations: Sequence[Declaration], command: str) -> Iterator[Part]:
@@ -98,12 +99,6 @@ def meaning_of(declaration: Declaration) -> str:
     """Return the first clause of an instruction's manual entry."""
     text = " ".join(declaration.manual.split("\n\n")[0].replace("``", "").split())
     return re.split(r"(?<=[^.])[.;] ", text)[0].rstrip(".")
-
-
-def _entries(declarations: Sequence[Declaration]) -> Iterator[Part]:
-    for at, each in enumerate(declarations):
-        yield from ("",) if at else ()
-        yield from _entry(each)
 
 
 def _entry(declaration: Declaration) -> Iterator[Part]:
@@ -128,6 +123,10 @@ def _entry(declaration: Declaration) -> Iterator[Part]:
 
 
 def _entry_object(declaration: Declaration) -> dict[str, Json]:
+    hardware: dict[str, Json] = {}
+    if isinstance(declaration, NodeDeclaration):
+        found = [{"example": example, **asdict(placed)} for example, placed in declaration.hardware.items()]
+        hardware["hardware"] = {"needs": declaration.needs, "examples": found}
     return {
         "mnemonic": declaration.mnemonic,
         "opcode": declaration.opcode,
@@ -143,15 +142,8 @@ def _entry_object(declaration: Declaration) -> dict[str, Json]:
         "standing": declaration.standing.value,
         "source": declaration.source,
         "manual": declaration.manual,
-        **_hardware_object(declaration),
+        **hardware,
     }
-
-
-def _hardware_object(declaration: Declaration) -> dict[str, Json]:
-    if not isinstance(declaration, NodeDeclaration):
-        return {}
-    found = [{"example": example, **asdict(placed)} for example, placed in declaration.hardware.items()]
-    return {"hardware": {"needs": declaration.needs, "examples": found}}
 
 
 def _markdown(declarations: Sequence[Declaration]) -> str:

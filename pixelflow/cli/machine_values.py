@@ -224,4 +224,5 @@ def configured(kind: type[_Config], option: str, overrides: list[str], preset: _
 
     The others are those of ``preset``, by default the machine's.
     """
-    return ConfigFiles({"": kind() if preset is None else preset}).load(overrides=overrides, option=option)
+    files = ConfigFiles({"": kind() if preset is None else preset})
+    return files.load_effective(overrides=overrides, option=option).config

@@ -51,6 +51,7 @@ from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Json, Part, RasterImage, Report, counted, number
 
 if TYPE_CHECKING:  # a run of a node that reports nothing needs none of them
+    from pixelflow.cli.trace_files import TraceFiles
     from pixelflow.simd.machine import Code, Configuration, MachineRecord, ProgramRun
     from pixelflow.simd.report import Made
 
@@ -156,7 +157,7 @@ def read_memory_file(path: str, node: Node, program: Program) -> None:
     faults.
     """
     faults = []
-    arrays = _arrays(path)
+    arrays = parse_arrays(read_bytes(path, ARRAYS), lambda message: InputError(Fault(message, Place(path))))
     for key, values in arrays.items():
         if key in _WRITTEN_BESIDE_MEMORY and "memory" in arrays:
             continue
@@ -185,10 +186,6 @@ def _range(key: str, node: Node, program: Program) -> MemoryRange | None:
 def _expected(found: MemoryRange, lanes: int) -> str:
     number = f", or {found.size}-byte numbers [{lanes}]" if found.size in (1, 2, 4, 8) else ""
     return f"expected uint8[{found.size}, {lanes}]{number}"
-
-
-def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
-    return parse_arrays(read_bytes(path, ARRAYS), lambda message: InputError(Fault(message, Place(path))))
 
 
 def _rows(values: NDArray[np.generic], size: int, lanes: int, *, whole: bool) -> NDArray[np.uint8] | None:
@@ -262,11 +259,16 @@ def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
     config = config_for(machine, args)
     program = code_for(machine, args.program, args.parameters)
     check_display(args, screen)
-    if args.trace:
-        return _traced(machine, config, program, args, screen)
-    if args.window is not None or args.only:
-        raise UsageError("--window" if args.window is not None else "--only", "there is no --trace to cut")
-    return _run(machine, args, screen, program, config, None)
+    if not args.trace:
+        if args.window is not None or args.only:
+            raise UsageError("--window" if args.window is not None else "--only", "there is no --trace to cut")
+        return _ran(machine, args, screen, program, config, None)
+    files, bus = _traced(machine, args, screen, config), Bus()
+    files.attach(bus)
+    try:
+        return _ran(machine, args, screen, program, config, bus)
+    finally:
+        files.close()  # also where the run was stopped
 
 
 def _refuse_threads(args: argparse.Namespace, title: str) -> None:
@@ -310,7 +312,7 @@ def _runner(machine: MachineRecord[Code, Configuration], args: argparse.Namespac
     return partial(cast("Callable[..., ProgramRun]", machine.run), engine=args.engine)
 
 
-def _run(
+def _ran(
     machine: MachineRecord[Code, Configuration],
     args: argparse.Namespace,
     screen: Screen,
@@ -319,18 +321,17 @@ def _run(
     bus: Bus | None,
 ) -> Report:
     """Run a program, with a dashboard if requested; return its account."""
-    runner = _runner(machine, args)
+    runner = partial(_runner(machine, args), program, config=config, bus=bus)
     if machine.threads:
         given = {name: getattr(args, name) for name in (*_OF_THREADS, "ranges")}
         runner = partial(runner, **{name: value for name, value in given.items() if value is not None})
     if not args.live and not args.frame:
         if machine.attended:
-            return _attended(runner, args, screen, program, config, bus)
+            return _attended(runner, args, screen)
         if machine.read is None:
-            return runner(program, config=config, bus=bus).report()
+            return runner().report()
         with Progress(screen, counts=False) as progress:
-            tell = progress.tell if progress.shown else None
-            return runner(program, config=config, bus=bus, progress=tell).report()
+            return runner(progress=progress.tell if progress.shown else None).report()
     if args.max_cycles is not None:
         raise UsageError("--max-cycles", "a dashboard has no limit", "leave out one of the two")
     from pixelflow.cli.live import opener_of, run_live, run_to_frame  # rich, for those who look
@@ -344,31 +345,21 @@ def _run(
     return watched.finish()
 
 
-def _attended(
-    runner: Callable[..., ProgramRun],
-    args: argparse.Namespace,
-    screen: Screen,
-    program: Code,
-    config: Configuration,
-    bus: Bus | None,
-) -> Report:
+def _attended(runner: Callable[..., ProgramRun], args: argparse.Namespace, screen: Screen) -> Report:
     """Run a program that says how far it has come, up to the limit that was named or the machine's own."""
     named = limit_of(args) if args.max_cycles is not None else None
     attendance = Attendance(sys.maxsize if args.max_cycles == NO_LIMIT else named)
     try:
         with Attended(lambda: attendance, screen, named):
-            return runner(program, config=config, bus=bus, attendance=attendance).report()
+            return runner(attendance=attendance).report()
     except CycleLimitError as limit:
         raise explained(limit, args) from None
 
 
 def _traced(
-    machine: MachineRecord[Code, Configuration],
-    config: Configuration,
-    program: Code,
-    args: argparse.Namespace,
-    screen: Screen,
-) -> Report:
+    machine: MachineRecord[Code, Configuration], args: argparse.Namespace, screen: Screen, config: Configuration
+) -> TraceFiles:
+    """Return what writes the traces of a run."""
     # Who wants no trace does not wait for the formats.
     from pixelflow.cli.trace_files import TraceSubject, open_traces
     from pixelflow.simd.trace import tracks_of_streams
@@ -380,13 +371,7 @@ def _traced(
         tracks_of_streams(streams),
         f"examples: {streams[0]}, '{streams[0]} *', 'wire *'",
     )
-    cut = {"window": args.window, "only": args.only}
-    files, bus = open_traces(args.trace, args.program, subject, **cut, note=screen.note), Bus()
-    files.attach(bus)
-    try:
-        return _run(machine, args, screen, program, config, bus)
-    finally:
-        files.close()  # also where the run was stopped
+    return open_traces(args.trace, args.program, subject, window=args.window, only=args.only, note=screen.note)
 
 
 # The command `pixelflow run`.
@@ -663,11 +648,10 @@ def _state_parts(
     return parts, notes
 
 
-def _map_figures(node: Node, maps: list[MapView]) -> Iterator[Made]:
+def _map_figures(node: Node, maps: list[MapView]) -> list[Made]:
     from pixelflow.simd.report import Made
 
-    for view in maps:
-        yield Made(partial(_map_picture, node, view))
+    return [Made(partial(_map_picture, node, view)) for view in maps]
 
 
 def _map_picture(node: Node, view: MapView) -> RasterImage | None:

@@ -26,7 +26,7 @@ from pixelflow.cli.run import limit_of
 from pixelflow.cli.screen import STANDARD_STREAM, Progress, Screen
 from pixelflow.cli.tessellate import PATCHES_HELP, method_of, sample_counts
 from pixelflow.config import NodeConfig, load_config, override_faults
-from pixelflow.simd.configuration import Value
+from pixelflow.simd.configuration import Value, written_as
 from pixelflow.simd.errors import (
     Fault,
     InputError,
@@ -97,20 +97,14 @@ class Subject:
         try:
             config = load_config(self._args.config, [*self._args.overrides, *chosen.overrides], self._args.preset)
             if self._args.subject == "run":
-                return self._run_point(chosen, config)
-            return self._tessellate_point(chosen, config)
+                program = self._program(tuple(chosen.parameters), config)
+                function = not self._args.timing_only
+                return sweep_table.RunPoint(program, config, chosen.engine, limit_of(chosen), function)
+            counts = tuple(sample_counts(chosen, len(self._patches)))
+            method = method_of(chosen)
+            return sweep_table.TessellatePoint(self._patches, counts, config, chosen.engine, chosen.library, method)
         except SimulatorError as error:
             return sweep_table.Refused.by(error, self._args.subject)
-
-    def _run_point(self, chosen: argparse.Namespace, config: NodeConfig) -> sweep_table.RunPoint:
-        program = self._program(tuple(chosen.parameters), config)
-        return sweep_table.RunPoint(program, config, chosen.engine, limit_of(chosen), not self._args.timing_only)
-
-    def _tessellate_point(self, chosen: argparse.Namespace, config: NodeConfig) -> sweep_table.TessellatePoint:
-        counts = tuple(sample_counts(chosen, len(self._patches)))
-        return sweep_table.TessellatePoint(
-            self._patches, counts, config, chosen.engine, chosen.library, method_of(chosen)
-        )
 
     def _program(self, parameters: tuple[str, ...], config: NodeConfig) -> str:
         """Return the object file of the program with these parameters."""
@@ -216,8 +210,9 @@ def _measured(
             note(f"{args.out} has {number(len(mine) - len(missing))} of {counted(len(mine), 'point')} already")
             for _ in range(len(mine) - len(missing)):
                 step()
-        with contextlib.closing(sweep_table.measured(missing, workers)) as finished:
-            for at, row, seconds in finished:
+        found = workers.finished(sweep_table.measure, list(missing.items()), lambda item: f"point {item[0]}")
+        with contextlib.closing(found) as finished:
+            for _, (at, row, seconds) in finished:
                 table.add(at, {**values[at - 1], **row, "seconds": round(seconds, 3)})
                 step()
     return table
@@ -344,7 +339,7 @@ def sweep(
     must_be(jobs, int, "a number of processes")
     words = [str(kind), str(source), *map(str, options)]
     for name, values in axes.items():
-        words += ["--set", f"{name}={','.join(map(sweep_table.written_as, _several(name, values)))}"]
+        words += ["--set", f"{name}={','.join(map(written_as, _several(name, values)))}"]
     parser = Parser(prog="sweep")
     add_arguments(parser)
     messages = io.StringIO()

@@ -10,13 +10,12 @@ import io
 import itertools
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path, PurePath
 from time import perf_counter
-from typing import Protocol
 
 from microcode import places as files
 from pixelflow import __version__
@@ -24,7 +23,7 @@ from pixelflow.cli.screen import STANDARD_STREAM, check_writable, output_file, w
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.simd.configuration import Value, leaves
+from pixelflow.simd.configuration import Value, leaves, written_as
 from pixelflow.simd.errors import (
     Fault,
     InputError,
@@ -36,7 +35,6 @@ from pixelflow.simd.errors import (
 )
 from pixelflow.simd.files import TABLE, locked, read_bytes
 from pixelflow.simd.report import Curves, Json, number, six_digits
-from pixelflow.simd.workers import WorkerPool
 from tessellation import Method, Patch, tessellate
 
 LARGEST_RANGE = 1_000_000
@@ -109,11 +107,6 @@ def axis_of(text: str, options: Sequence[argparse.Action], *, parameters: bool) 
 def option_name(action: argparse.Action) -> str:
     """Return the name of an option as ``--set`` takes it: ``--mantissa-bytes`` is ``mantissa-bytes``."""
     return action.option_strings[-1].lstrip("-")
-
-
-def written_as(value: Json) -> str:
-    """Return a value as a user writes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _option_words(shown: str, action: argparse.Action, value: Value) -> list[str]:
@@ -195,20 +188,6 @@ COLUMNS = {
 _HASHES = ("program_sha256", "patches_sha256", "config_sha256", "library_sha256")
 BEHIND = ("version", *_HASHES)
 """Columns that people read last: the identity of what was measured."""
-
-
-class Point(Protocol):
-    """One point of a grid."""
-
-    @property
-    def identity(self) -> Row:
-        """The hashes of all inputs, and the version of the simulator.
-
-        A row of equal identity and values need not be measured again.
-        """
-
-    def measure(self) -> Row:
-        """Return the measurements; raises SimulatorError where the point failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +280,10 @@ class TessellatePoint:
         }
 
 
+Point = Refused | RunPoint | TessellatePoint
+"""A row of equal identity and values need not be measured again; a point that fails raises SimulatorError."""
+
+
 @lru_cache(maxsize=1)
 def library_sha256() -> str:
     """Return a hash of all sources of the microcode library here: names, lengths and contents."""
@@ -316,26 +299,14 @@ def _program(text: str) -> Program:
     return Program.from_json(text)
 
 
-def measure(point: Point) -> tuple[Row, float]:
-    """Return the row of a point, its exit code and error among it, and the seconds that it took."""
-    started = perf_counter()
+def measure(numbered: tuple[int, Point]) -> tuple[int, Row, float]:
+    """Return the number of a point, its row with exit code and error, and the seconds that it took."""
+    (number, point), started = numbered, perf_counter()
     try:
         row = {"exit_code": 0, **point.measure()}
     except SimulatorError as error:
         row = {"exit_code": error.exit_code, "error": _one_line(error)}
-    return {**point.identity, **row}, perf_counter() - started
-
-
-def measured(points: Mapping[int, Point], workers: WorkerPool) -> Generator[tuple[int, Row, float], None, None]:
-    """Yield number, row and seconds of every point, in the order in which they are finished; raises as workers do."""
-    numbers = list(points)
-    found = workers.finished(_measure_numbered, list(points.items()), lambda item: f"point {item[0]}")
-    for place, (row, seconds) in found:
-        yield numbers[place], row, seconds
-
-
-def _measure_numbered(item: tuple[int, Point]) -> tuple[Row, float]:
-    return measure(item[1])
+    return number, {**point.identity, **row}, perf_counter() - started
 
 
 def _cycles(runs: Iterable[Run]) -> Row:

@@ -6,7 +6,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING
@@ -30,12 +30,6 @@ _ZIPPED = ".gz"
 
 
 @dataclass(frozen=True, slots=True)
-class _Target:
-    format: Format
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
 class TraceSubject:
     """Subject of a trace, as far as it is known before anything runs."""
 
@@ -49,40 +43,34 @@ class TraceSubject:
     tracer: Callable[[Trace, Selection], Tracer[RunView, AccountView] | NodeTracer] = Tracer
 
 
+@dataclass(frozen=True, slots=True)
 class TraceFiles:
     """Subscribes to nodes and writes the trace, as far as the runs came, in every requested format."""
 
-    def __init__(
-        self,
-        targets: Sequence[_Target],
-        tracer: Tracer[RunView, AccountView] | NodeTracer,
-        known: Sequence[Track],
-        note: Callable[[str], None],
-    ) -> None:
-        self._targets = targets
-        self._tracer = tracer
-        self._known = known
-        self._note = note
+    targets: Sequence[tuple[Format, str]]
+    tracer: Tracer[RunView, AccountView] | NodeTracer
+    known: Sequence[Track]
+    note: Callable[[str], None]
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The files that will be written."""
-        return tuple(target.path for target in self._targets)
+        return tuple(path for _, path in self.targets)
 
     def attach(self, bus: Bus) -> None:
         """Listen to the runs of a node; runs follow each other in the trace."""
-        self._tracer.attach(bus, self._known)
+        self.tracer.attach(bus, self.known)
 
     def close(self) -> None:
         """Write the files, unless no run has begun; say on stderr which, and which of ``--only`` met nothing."""
-        if not self._tracer.runs:
+        if not self.tracer.runs:
             return
-        trace = self._tracer.trace
-        for pattern in self._tracer.selection.unmet(trace.tracks):
-            self._note(f"note: --only {pattern}: nothing happened there")
-        for target in self._targets:
-            write_trace(trace, target.format, target.path)
-            self._note(f"wrote {target.path}")
+        trace = self.tracer.trace
+        for pattern in self.tracer.selection.unmet(trace.tracks):
+            self.note(f"note: --only {pattern}: nothing happened there")
+        for format, path in self.targets:
+            write_trace(trace, format, path)
+            self.note(f"wrote {path}")
 
 
 def open_traces(
@@ -121,12 +109,13 @@ def open_traces(
 
 def write_trace(trace: Trace, format: Format, path: str) -> None:
     """Write a trace; a name that ends in ``.gz`` is compressed, without a time stamp."""
-    with output_file(path, binary=True) as stream:
-        if not path.endswith(_ZIPPED):
-            _write_buffered(trace, format, stream)
-            return
-        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6) as zipped:
-            _write_buffered(trace, format, zipped)
+    with output_file(path, binary=True) as stream, ExitStack() as stack:
+        raw: IO[bytes] | gzip.GzipFile = stream
+        if path.endswith(_ZIPPED):
+            raw = stack.enter_context(gzip.GzipFile("", "wb", fileobj=stream, mtime=0, compresslevel=6))
+        buffered = io.BufferedWriter(raw, 1 << 16)
+        format.write(trace, buffered)
+        buffered.detach()
 
 
 @contextmanager
@@ -156,13 +145,7 @@ def require_package(format: Format, option: str) -> None:
         raise MissingPackageError(what, "trace", Place(option))
 
 
-def _write_buffered(trace: Trace, format: Format, stream: IO[bytes] | gzip.GzipFile) -> None:
-    buffered = io.BufferedWriter(stream, 1 << 16)
-    format.write(trace, buffered)
-    buffered.detach()
-
-
-def _target(spec: str, source: str) -> _Target:
+def _target(spec: str, source: str) -> tuple[Format, str]:
     """Return the format and file of ``FMT``, ``FMT:FILE``, or a file name that says the format by its suffix."""
     name, _, path = spec.partition(":")
     format = FORMATS.get(name)
@@ -175,7 +158,7 @@ def _target(spec: str, source: str) -> _Target:
     require_package(format, f"--trace {spec}")
     refuse_overwrite(source, path)
     check_writable(path)
-    return _Target(format, path)
+    return format, path
 
 
 def _format_of_name(spec: str) -> Format:

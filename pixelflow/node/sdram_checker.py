@@ -76,17 +76,17 @@ class _Bank:
     """Column commands that may still forbid a precharge."""
 
 
+BURSTS = (1, 2, 4, 8)
+"""Burst lengths that the part offers."""
+
+
 class SdramChecker:
-    """Checks one command sequence against the rules: as a whole (:meth:`check`), or piece by piece (:meth:`see`).
+    """Checks one command sequence against the rules: as a whole (:meth:`check`), or piece by piece (:meth:`see`)."""
 
-    ``bursts`` are the burst lengths that the part offers.
-    """
-
-    def __init__(self, config: SdramConfig, bursts: tuple[int, ...] = (1, 2, 4, 8)) -> None:
+    def __init__(self, config: SdramConfig) -> None:
         self.config = config
-        self.bursts = bursts
         # Cycles after which a column command has no effect on later ones.
-        self._memory = config.cl_cycles + config.twr_cycles + 2 * max(bursts) + 2
+        self._memory = config.cl_cycles + config.twr_cycles + 2 * max(BURSTS) + 2
         self._start()
 
     def _start(self) -> None:
@@ -203,7 +203,7 @@ class SdramChecker:
             broken.append(Breach.WRONG_ROW)
         if _sooner(cycle, bank.activated, times.trcd_cycles):
             broken.append(Breach.TRCD)
-        if command.burst not in self.bursts:
+        if command.burst not in BURSTS:
             broken.append(Breach.BURST)
         if command.column < 0 or command.column >= times.columns or command.column + command.burst > times.columns:
             broken.append(Breach.COLUMN_RANGE)

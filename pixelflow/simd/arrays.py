@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.files import ARRAYS, FileKind
+from pixelflow.simd.files import ARRAYS
 
 _LARGEST_DIRECTORY = 1 << 20
 """Bytes of an archive's directory; each entry of it becomes an object."""
@@ -25,21 +25,18 @@ _FAR_END = b"PK\x06\x07"
 _FAR_END_BYTES = 20
 
 
-def parse_arrays(
-    data: bytes, refuse: Callable[[str], InputError], kind: FileKind = ARRAYS
-) -> dict[str, NDArray[np.generic]]:
+def parse_arrays(data: bytes, refuse: Callable[[str], InputError]) -> dict[str, NDArray[np.generic]]:
     """Return the arrays of an archive's bytes by name.
 
-    Raises what ``refuse`` makes of the reason where it is damaged, holds more than ``kind`` allows, or anything but
-    plain arrays.
+    Raises what ``refuse`` makes of the reason where it is damaged, holds too much, or anything but plain arrays.
     """
     if not _directory_fits(data):
         raise refuse("is not a numpy .npz archive of plain arrays")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
-            if sum(max(each.file_size, 0) for each in members) > kind.limit:
-                raise refuse(f"holds more than {kind.shown_limit}, so it is not {kind.what} of any machine here")
+            if sum(max(each.file_size, 0) for each in members) > ARRAYS.limit:
+                raise refuse(f"holds more than {ARRAYS.shown_limit}, so it is not {ARRAYS.what} of any machine here")
             return {each.filename.removesuffix(".npy"): _array(archive.read(each)) for each in members}
     except InputError:
         raise

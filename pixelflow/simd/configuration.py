@@ -147,6 +147,11 @@ def check_values(config: DataclassInstance) -> None:
         raise InputError(faults)
 
 
+def written_as(value: Json) -> str:
+    """Return a value as a user writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def shorten(value: object) -> str:
     """Return ``value`` as a message shows it, at most 40 characters."""
     if isinstance(value, bool):
@@ -302,20 +307,6 @@ class ConfigFiles(Generic[Config]):
         self.presets = presets
         self._default = next(iter(presets))
 
-    def load(
-        self,
-        path: str | Path | None = None,
-        overrides: Iterable[str] = (),
-        preset: str | None = None,
-        option: str = "-D",
-    ) -> Config:
-        """Return the configuration of ``path`` (or the preset alone), changed by ``overrides`` (``"key=value"``).
-
-        ``preset`` wins over the one that the file names; without either it is the first. ``option`` is what overrides
-        were given to, as faults name it. Raises InputError with every fault of the file and the overrides.
-        """
-        return self.load_effective(path, overrides, preset, option).config
-
     def load_effective(
         self,
         path: str | Path | None = None,
@@ -323,7 +314,11 @@ class ConfigFiles(Generic[Config]):
         preset: str | None = None,
         option: str = "-D",
     ) -> Effective[Config]:
-        """Return the configuration together with where each value was set; see `load`."""
+        """Return the configuration of ``path`` (or the preset alone), changed by ``overrides`` (``"key=value"``).
+
+        ``preset`` wins over the one that the file names; without either it is the first. ``option`` is what overrides
+        were given to, as faults name it. Raises InputError with every fault of the file and the overrides.
+        """
         faults: list[Fault] = []
         settings: list[_Setting] = []
         named = None if path is None else self._read_file(Path(path), settings, faults)
@@ -441,8 +436,7 @@ def _read_override(
     key, equals, written = (part.strip() for part in text.partition("="))
     if not equals or not key or not written:
         first, (_, default) = next(iter(known.items()))
-        shown = str(default).lower() if isinstance(default, bool) else default
-        faults.append(Fault("expected key=value", place, f"example: {option} {first}={shown}"))
+        faults.append(Fault("expected key=value", place, f"example: {option} {first}={written_as(default)}"))
         return
     try:
         tables = tomllib.loads(f"value = {written}")

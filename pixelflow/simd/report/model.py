@@ -286,10 +286,10 @@ def verbatim(figure: str) -> str:
     return figure
 
 
-def plain_table(heads: Sequence[str], rows: Sequence[Sequence[Json]], title: str = "", key: str = "") -> Table:
+def plain_table(heads: Sequence[str], rows: Sequence[Sequence[Json]], key: str = "") -> Table:
     """Return a table whose columns of whole numbers are set to the right; ``key`` is its name."""
     numeric = [all(isinstance(row[at], int) for row in rows) for at in range(len(heads))]
-    return Table([Column(head, number if n else str) for head, n in zip(heads, numeric, strict=True)], rows, title, key)
+    return Table([Column(head, number if n else str) for head, n in zip(heads, numeric, strict=True)], rows, key=key)
 
 
 def overview(

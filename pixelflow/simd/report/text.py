@@ -92,7 +92,8 @@ def _table(table: Table, width: int, *, color: bool) -> Iterator[str]:
     """Yield the lines of a table, or one block of lines for each row where the table would not fit."""
     columns, rows = _cells(table, width)
     if table.title:
-        yield from _title(table.title, width, color=color)
+        styled = drawn(_styled(table.title, "bold"), width, color=True) if color else None
+        yield from styled or textwrap.wrap(printable(table.title), width, break_on_hyphens=False)
     if not _fits(columns, rows, width):
         yield from _blocks(columns, rows, width)
         return
@@ -136,12 +137,6 @@ def _cells(table: Table, width: int) -> tuple[list[Column], list[list[str]]]:
         places.remove(at)
         fewer = chosen(places)
     return fewer if _fits(*fewer, width) else whole
-
-
-def _title(title: str, width: int, *, color: bool) -> list[str]:
-    if color:
-        return drawn(_styled(title, "bold"), width, color=True)
-    return textwrap.wrap(printable(title), width, break_on_hyphens=False)
 
 
 def _fits(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> bool:

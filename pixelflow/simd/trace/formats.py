@@ -38,13 +38,7 @@ PERFETTO = "perfetto"
 FORMATS = {
     each.name: each
     for each in (
-        Format(
-            PERFETTO,
-            ".pftrace",
-            b"\x0a",
-            write_perfetto,
-            package="perfetto",
-        ),
+        Format(PERFETTO, ".pftrace", b"\x0a", write_perfetto, package="perfetto"),
         Format(
             "vcd",
             ".vcd",

@@ -71,7 +71,11 @@ class _Writer:
         self._uuids = {track: HEADER_PROCESS + 1 + n for n, track in enumerate(trace.tracks)}
         self._sources, self._targets = _flow_ends(trace.flows)
         self._units = units_per_second(trace.clock)
-        self._texts = _Texts()
+        self._names: dict[str, int] = {}
+        self._categories: dict[str, int] = {}
+        self._args: dict[str, int] = {}
+        self._values: dict[str, int] = {}
+        self._cycle = _number_in(self._args, "cycle")
         # In the order of their use, so that a trace that was read back gives the same bytes.
         used = dict.fromkeys(label for track in trace.tracks for label in trace.spans.get(track, _NO_SPANS).labels)
         self._begins = {label: self._template(trace.labels[label]) for label in used}
@@ -93,13 +97,13 @@ class _Writer:
         packet = self._packet(first=True)
         data = packet.interned_data
         for names, table in (
-            (self._texts.names, data.event_names),
-            (self._texts.categories, data.event_categories),
-            (self._texts.args, data.debug_annotation_names),
+            (self._names, data.event_names),
+            (self._categories, data.event_categories),
+            (self._args, data.debug_annotation_names),
         ):
             for text, number in names.items():
                 table.add(iid=number, name=text)
-        for text, number in self._texts.values.items():
+        for text, number in self._values.items():
             data.debug_annotation_string_values.add(iid=number, str=text.encode())
         self._builder.write_packet(packet)
 
@@ -139,7 +143,7 @@ class _Writer:
             event = packet.track_event
             event.MergeFrom(self._begins[label])
             event.type = event.TYPE_SLICE_BEGIN if end > start else event.TYPE_INSTANT
-            event.debug_annotations.add(name_iid=self._texts.cycle, int_value=start)
+            event.debug_annotations.add(name_iid=self._cycle, int_value=start)
             if row in sources:
                 event.flow_ids.extend(sources[row])
             if row in targets:
@@ -162,7 +166,7 @@ class _Writer:
             event = packet.track_event
             event.type = event.TYPE_COUNTER
             event.counter_value = value
-            event.debug_annotations.add(name_iid=self._texts.cycle, int_value=cycle)
+            event.debug_annotations.add(name_iid=self._cycle, int_value=cycle)
             self._builder.write_packet(packet)
 
     def _event(self, uuid: int, cycle: int) -> TracePacket:
@@ -180,30 +184,19 @@ class _Writer:
     def _template(self, label: Label) -> TrackEvent:
         """Return what the events of a label have in common."""
         event = self._protos.TrackEvent(
-            name_iid=number_in(self._texts.names, label.name),
-            category_iids=[number_in(self._texts.categories, label.category.value)],
+            name_iid=_number_in(self._names, label.name),
+            category_iids=[_number_in(self._categories, label.category.value)],
         )
         for name, value in label.args:
-            annotation = event.debug_annotations.add(name_iid=number_in(self._texts.args, name))
+            annotation = event.debug_annotations.add(name_iid=_number_in(self._args, name))
             if isinstance(value, int):
                 annotation.int_value = value
             else:
-                annotation.string_value_iid = number_in(self._texts.values, value)
+                annotation.string_value_iid = _number_in(self._values, value)
         return event
 
 
-class _Texts:
-    """The texts of a trace by what they are, each with the number that stands for it."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, int] = {}
-        self.categories: dict[str, int] = {}
-        self.args: dict[str, int] = {}
-        self.values: dict[str, int] = {}
-        self.cycle = number_in(self.args, "cycle")
-
-
-def number_in(table: dict[str, int], text: str) -> int:
+def _number_in(table: dict[str, int], text: str) -> int:
     """Return the number of a text in a table of interned texts; numbers count from 1."""
     return table.setdefault(text, len(table) + 1)
 

@@ -50,7 +50,7 @@ _COUNTERS = {
     TrackKind.QUEUE: ("queue", ""),
 }
 """Scope of the counters of a kind, and what their names begin with."""
-_UNITS = tuple((power, unit) for power, unit in ((9, "ns"), (12, "ps"), (15, "fs")))
+_UNITS = ((9, "ns"), (12, "ps"), (15, "fs"))
 
 Values: TypeAlias = "tuple[tuple[Variable[VarValue], str | int], ...]"
 """Variables of the writer with their values."""
