@@ -173,7 +173,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
         option = "--preset" if args.preset is not None else "-D"
         raise UsageError(option, "a saved run has its configuration", "leave it out")
     saved = SavedRun.load(args.file)
-    view = map_view(args.show or "enable", saved.program, option="--show")
+    view = map_view(args.show or "enable", saved.program, option="--show", addresses=True)
     player = Player(saved, args.engine or "rows", view)
     if args.play is not None:
         play(args, screen, player.at, lambda: player.ended)

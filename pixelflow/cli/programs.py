@@ -204,10 +204,10 @@ def range_view(text: str, program: Program) -> RangeView:
         return RangeView(*find_range(text, program))
 
 
-def map_view(text: str, program: Program, option: str = "--show-map") -> MapView:
-    """Return what ``enable``, ``carry``, a register, ``NAME`` or ``NAME[i]`` asks for; raises UsageError."""
+def map_view(text: str, program: Program, option: str = "--show-map", *, addresses: bool = False) -> MapView:
+    """Return the map that an option asks for, as `MapView.named` does; raises UsageError."""
     with _blaming(f"{option} {text}"):
-        return MapView.named(text, program)
+        return MapView.named(text, program, addresses=addresses)
 
 
 @contextmanager

@@ -157,10 +157,13 @@ class MapView:
     """The range, if it is named as a whole and is one number; ``address`` is its first byte."""
 
     @classmethod
-    def named(cls, text: str, program: Program | None) -> MapView:
-        """Return the map of ``enable``, ``carry``, a register, ``NAME``, ``NAME[i]`` or a byte; raises InputError."""
+    def named(cls, text: str, program: Program | None, *, addresses: bool = False) -> MapView:
+        """Return the map of ``enable``, ``carry``, a register, ``NAME`` or ``NAME[i]``; raises InputError.
+
+        With ``addresses`` also that of a byte, which a node may lack: ``12`` or ``byte 12``.
+        """
         number = text.removeprefix("byte ")
-        if number.isascii() and number.isdigit():
+        if addresses and number.isascii() and number.isdigit():
             return cls(f"byte {number}", address=int(number[:9]))
         flag = MAP_FLAGS.get(text)
         if flag is not None or text in REGISTERS:

@@ -430,10 +430,14 @@ class PipelineState(FrameState):
             body, missing = [*phases(self, width, 1), *beside(left, right, each, room)], missing + more
         else:
             columns, room = 2 if width >= _TWO_BOXES else 1, max(0, height - _HEADER)
-            rows = Pane("boxes", partial(boxes, self, columns), min(room - 1, 1 - (-len(self.boxes) // columns)))
+            most = min(room - 1, 1 - (-len(self.boxes) // columns))
+            rows = Pane("boxes", partial(boxes, self, columns), most, grows=True)
             carried = Pane("wires", lambda width, lines: wires(self, width, min(2, lines)))
-            panes = [Pane("phases", partial(phases, self)), rows, busy, moved, asked, carried]
+            hits = Pane("hits", lambda width, lines: caches(self, width, min(1, lines)))
+            panes = [Pane("phases", partial(phases, self)), rows, moved, hits, carried]
             body, missing = stacked(panes, width, room)
+            if len(body) + _LEAST_TRACKS <= room:
+                body, missing = stacked([*panes[:2], busy, *panes[2:]], width, room)
         what = [CellField(self.machine, "bold"), CellField(self.subject, "bold")]
         return Group(*[*head(what, self, width, missing, progress=self.progress), *body][:height])
 

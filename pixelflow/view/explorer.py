@@ -48,7 +48,7 @@ def map_answer(node: Node, program: Program, what: str) -> Answer:
 
     Raises InputError for an unknown name, and where PEs make no plane.
     """
-    view = MapView.named(what, program)
+    view = MapView.named(what, program, addresses=True)
     drawn = view.drawn(node)
     image = drawn.picture()
     shades, caption = image.data, image.caption
