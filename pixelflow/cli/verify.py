@@ -16,6 +16,7 @@ With the name of another machine as the first TABLE, or as --machine, what the p
 from __future__ import annotations
 
 import argparse
+import gc
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -42,6 +43,8 @@ EXAMPLES = (
     *examples_for("verify", PIXELFLOW),
 )
 
+_YOUNG = 10_000
+"""Objects between collections: claims make millions that need none, and looking through them often is a tenth of all."""
 _WATCHED = ("stats", "trace", "live", "frame")
 _KINDS = ("table", "figure", "section", "appendix")
 _LETTERS = "".join(each.letter for each in ClaimClass)
@@ -110,6 +113,8 @@ def verify(
     if watched and not workers.alone(len(claims)):
         raise UsageError("--jobs", "what is watched must run in this process", "leave out one of the two")
     with ExitStack() as stack:
+        stack.callback(gc.set_threshold, *gc.get_threshold())
+        gc.set_threshold(_YOUNG)
         attach: Callable[[object], None] = _unwatched
         if paper.preset:
             effective = load_effective(None, [], paper.preset)
