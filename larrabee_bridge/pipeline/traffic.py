@@ -281,11 +281,10 @@ class _Found:
         if state.depth_write:
             self.depths[block] = np.where(seen, depths, there)
         touches = np.any(alive, axis=(1, 2))
-        alive_quad, seen_quad = touches | (counts > 0), np.any(seen, axis=(1, 2))
+        kept, seen_quad = np.flatnonzero(touches | (counts > 0)), np.any(seen, axis=(1, 2))
         blended = state.blend is not Blend.REPLACE
         colour = seen_quad & state.colour_write
         triangle = names[0] + quads.triangle
-        kept = np.flatnonzero(alive_quad)
         self.order.append(np.stack([places, triangle])[:, kept])
         self.rows.append(
             tuple(

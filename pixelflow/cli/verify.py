@@ -43,8 +43,6 @@ EXAMPLES = (
     *examples_for("verify", PIXELFLOW),
 )
 
-_YOUNG = 10_000
-"""Objects between collections: claims make millions that need none, and looking through them often is a tenth of all."""
 _WATCHED = ("stats", "trace", "live", "frame")
 _KINDS = ("table", "figure", "section", "appendix")
 _LETTERS = "".join(each.letter for each in ClaimClass)
@@ -114,7 +112,7 @@ def verify(
         raise UsageError("--jobs", "what is watched must run in this process", "leave out one of the two")
     with ExitStack() as stack:
         stack.callback(gc.set_threshold, *gc.get_threshold())
-        gc.set_threshold(_YOUNG)
+        gc.set_threshold(10_000)  # claims make millions of objects that need no collection
         attach: Callable[[object], None] = _unwatched
         if paper.preset:
             effective = load_effective(None, [], paper.preset)
