@@ -219,10 +219,7 @@ class SetUp:
 
 
 class Descent:
-    """Pairs of triangle and tile, each a thread of `descent.mc`.
-
-    ``blocks`` are those found.
-    """
+    """Pairs of triangle and tile, each a thread of `descent.mc`, and the blocks that they find."""
 
     def __init__(self, set_up: SetUp, bins: Bins, screen: tuple[int, int], scan: bool, batch: int) -> None:
         self.set_up, self.bins, self.screen, self.scan = set_up, bins, screen, scan

@@ -20,9 +20,8 @@ from pixelflow.simd.drawing import (
     Draw,
     Frame,
     Interpolation,
-    Stencil,
     StencilStep,
-    StencilTest,
+    stencilled,
 )
 from pixelflow.simd.drawing.mipmaps import filtered
 from pixelflow.simd.drawing.triangles import TEXEL
@@ -270,10 +269,10 @@ class _Found:
                 passes = np.ones((len(quads), BLOCK), bool)
                 passes[asking] = filtered(texture, *uv.T)[:, 3] >= state.cutout
                 alive = alive & passes[:, None]
-        seen = alive & nearer
-        stepped = np.zeros(len(quads), bool)
+        seen, stepped = alive & nearer, np.zeros(len(quads), bool)
         if stencil is not None:
-            seen, stepped = self._step(stencil, block, alive, nearer)
+            passed, self.stencils[block], changed = stencilled(stencil, self.stencils[block], alive, nearer)
+            seen, stepped = passed & nearer, np.any(changed, axis=(1, 2))
         counts = np.zeros(len(quads), np.int64)
         if texture is not None:
             wanted = slice(None) if state.cutout else np.any(seen, axis=1)[asking]
@@ -282,11 +281,10 @@ class _Found:
         if state.depth_write:
             self.depths[block] = np.where(seen, depths, there)
         touches = np.any(alive, axis=(1, 2))
-        alive_quad, seen_quad = touches | (counts > 0), np.any(seen, axis=(1, 2))
+        kept, seen_quad = np.flatnonzero(touches | (counts > 0)), np.any(seen, axis=(1, 2))
         blended = state.blend is not Blend.REPLACE
         colour = seen_quad & state.colour_write
         triangle = names[0] + quads.triangle
-        kept = np.flatnonzero(alive_quad)
         self.order.append(np.stack([places, triangle])[:, kept])
         self.rows.append(
             tuple(
@@ -304,29 +302,6 @@ class _Found:
             )
         )
 
-    def _step(
-        self, stencil: Stencil, block: np.ndarray, alive: np.ndarray, nearer: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Test and step the stencil; return the visible samples, and the quads in which it was stepped."""
-        found = self.stencils[block]
-        passed = alive
-        if stencil.test is not StencilTest.ALWAYS:
-            same = found == stencil.reference
-            passed = alive & (same if stencil.test is StencilTest.EQUAL else ~same)
-        where = (
-            (alive & ~passed, stencil.failed),
-            (passed & ~nearer, stencil.hidden),
-            (passed & nearer, stencil.passed),
-        )
-        stepped = np.zeros(len(block), bool)
-        result = found.copy()
-        for chosen, step in where:
-            if step is not StencilStep.KEEP:
-                stepped |= chosen.any(axis=(1, 2))
-                result[chosen] = _stepped(step, found, stencil.reference)[chosen]
-        self.stencils[block] = result
-        return passed & nearer, stepped
-
     def told(self) -> Accesses:
         """Return the accesses of all draws."""
         kinds = (np.int64, np.int64, np.int64, bool, bool, bool, bool, np.int64)
@@ -340,18 +315,6 @@ class _Found:
         lines = np.concatenate([np.zeros(0, np.int64), *self.lines])
         found = Accesses(self.samples, block, tile, triangle, *written, starts, lines)
         return found.taken(np.lexsort(np.concatenate([np.zeros((2, 0), np.int64), *self.order], axis=1)))
-
-
-def _stepped(step: StencilStep, found: np.ndarray, reference: int) -> np.ndarray:
-    match step:
-        case StencilStep.ZERO:
-            return np.zeros_like(found)
-        case StencilStep.REPLACE:
-            return np.full_like(found, reference)
-        case StencilStep.UP:
-            return found + np.uint8(1)
-        case _:
-            return found - np.uint8(1)
 
 
 def _texture_lines(

@@ -16,6 +16,7 @@ With the name of another machine as the first TABLE, or as --machine, what the p
 from __future__ import annotations
 
 import argparse
+import gc
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -110,6 +111,8 @@ def verify(
     if watched and not workers.alone(len(claims)):
         raise UsageError("--jobs", "what is watched must run in this process", "leave out one of the two")
     with ExitStack() as stack:
+        stack.callback(gc.set_threshold, *gc.get_threshold())
+        gc.set_threshold(10_000)  # claims make millions of objects that need no collection
         attach: Callable[[object], None] = _unwatched
         if paper.preset:
             effective = load_effective(None, [], paper.preset)

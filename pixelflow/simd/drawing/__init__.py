@@ -39,6 +39,7 @@ from pixelflow.simd.drawing.framebuffer import (
     layers_of,
     nearest,
     places_of,
+    stencilled,
     turns_of,
 )
 from pixelflow.simd.drawing.planes import (
@@ -139,6 +140,7 @@ __all__ = [
     "snap",
     "spans_of",
     "steady",
+    "stencilled",
     "texture_planes_of",
     "turns_of",
 ]

@@ -102,17 +102,7 @@ class Framebuffer:
         nearer = depths < there if state.depth_test is DepthTest.LESS else np.ones_like(covered)
         passed = covered
         if state.stencil is not None:
-            stencil, found = state.stencil, self.stencils[pixel]
-            passed = covered & _stencil_test(stencil, found)
-            steps = (
-                (covered & ~passed, stencil.failed),
-                (passed & ~nearer, stencil.hidden),
-                (passed & nearer, stencil.passed),
-            )
-            stepped = [(where, _stepped(stencil, step, found)) for where, step in steps]
-            for where, values in stepped:
-                found[where] = values[where]
-            self.stencils[pixel] = found
+            passed, self.stencils[pixel], _ = stencilled(state.stencil, self.stencils[pixel], covered, nearer)
         seen = passed & nearer
         if state.depth_write:
             self.depths[pixel] = np.where(seen, depths, there)
@@ -137,6 +127,20 @@ class Framebuffer:
         return Picture(colours.reshape(*shape, 3).copy(), self.depths[:, 0].reshape(shape).copy())
 
 
+def stencilled(
+    stencil: Stencil, found: np.ndarray, covered: np.ndarray, nearer: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which covered samples pass the test, the stencils after the steps, and where a step was not KEEP."""
+    passed = covered & _stencil_test(stencil, found)
+    after, stepped = found.copy(), np.zeros_like(covered)
+    steps = (covered & ~passed, stencil.failed), (passed & ~nearer, stencil.hidden), (passed & nearer, stencil.passed)
+    for where, step in steps:
+        if step is not StencilStep.KEEP:
+            after[where] = _stepped(stencil, step, found[where])
+            stepped |= where
+    return passed, after, stepped
+
+
 def _stencil_test(stencil: Stencil, found: np.ndarray) -> np.ndarray:
     match stencil.test:
         case StencilTest.ALWAYS:
@@ -149,15 +153,13 @@ def _stencil_test(stencil: Stencil, found: np.ndarray) -> np.ndarray:
 
 def _stepped(stencil: Stencil, step: StencilStep, found: np.ndarray) -> np.ndarray:
     match step:
-        case StencilStep.KEEP:
-            return found.copy()
         case StencilStep.ZERO:
             return np.zeros_like(found)
         case StencilStep.REPLACE:
             return np.full_like(found, stencil.reference)
         case StencilStep.UP:
             return found + np.uint8(1)
-        case StencilStep.DOWN:
+        case _:
             return found - np.uint8(1)
 
 
