@@ -95,12 +95,10 @@ class VectorUnit:
         return [each.declaration.family is VectorFamily.BRANCH for each in self.program.instructions]
 
     def _load(self) -> None:
-        for block in self.program.data:
-            if block.lanes:
-                raise InputError(Fault("data of kind lane is for processing elements", hint="kinds: byte, word, float"))
-            if block.start + len(block.values) > self.memory.size:
-                raise InputError(f"data up to byte {block.start + len(block.values) - 1} leave the memory")
-            self.memory.data[:, block.start : block.start + len(block.values)] = np.array(block.values, np.uint8)
+        for start, values in self.program.first_bytes:
+            if start + len(values) > self.memory.size:
+                raise InputError(f"data up to byte {start + len(values) - 1} leave the memory")
+            self.memory.data[:, start : start + len(values)] = values
 
     # --- registers ------------------------------------------------------------------------------------------
 
