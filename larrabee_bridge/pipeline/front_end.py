@@ -235,7 +235,6 @@ class Stages:
         work = primset[note.threads]
         thread = np.arange(len(work)) - np.searchsorted(work, work)
         record.add(number, note, work, thread, record.step() + note.threads, ranges, phase=self._phase)
-        record.words(note)
         self._phase += 1
 
 

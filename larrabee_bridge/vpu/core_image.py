@@ -186,7 +186,7 @@ class CoreImage:
             table[:, at.S_RANGES : at.S_RANGES_PAST + 1] *= at.RANGE
         places = {
             at.PHASES: phases, at.PHASE_COUNT: len(work.phases), at.REQUESTS: requests, at.DEALS: deals,
-            at.ORDER: order_at, at.RUNNING: len(threads), at.THREADS: state_at, at.THREAD_SIZE: size,
+            at.ORDER: order_at, at.RUNNING: len(threads),
             at.UNIT_LATENCY: work.unit[0], at.SWITCH: work.unit[1], at.CAPACITY: work.queue,
         }  # fmt: skip
         for place, value in places.items():
@@ -502,7 +502,7 @@ class WorkRecord:
         ask: Numbers | int = -1,
         wait: Numbers | int = -1,
     ) -> None:
-        """Add a stretch for each thread of a note, or for each of ``cuts``: its thread's place, begin, past.
+        """Add a note with a stretch for each of its threads, or each of ``cuts``: its thread's place, begin, past.
 
         ``work``, ``thread`` and ``order`` are int64[stretch], ``ranges`` int64[stretch, 2], ``own`` int64[stretch, 3].
         """
@@ -516,9 +516,6 @@ class WorkRecord:
             inner[:, at.S_OWN : at.S_OWN_SHIFT + 1] = own
         inner[:, at.S_PHASE], inner[:, at.S_ASK], inner[:, at.S_WAIT] = phase, ask, wait
         self._rows.append(rows)
-
-    def words(self, note: RunNote) -> None:
-        """Keep the words of a note after adding its stretches."""
         first, self._count = self._count, self._count + len(note.words)
         if self._count >= len(self._words):
             room = len(self._words) + min(len(self._words), _ROOM)

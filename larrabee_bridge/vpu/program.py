@@ -9,14 +9,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from larrabee_bridge.vpu.isa import INSTRUCTIONS, NAMES
 from larrabee_bridge.vpu.isa.operands import BRACES
 from microcode.assembly import assemble
 from pixelflow.simd import files as packaged
-from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.effects import State, effects
 from pixelflow.simd.isa.program import AssembledProgram
@@ -63,13 +59,6 @@ class VectorProgram(AssembledProgram):
     def dependences(self) -> tuple[Dependences, ...]:
         """Reads and writes of each instruction."""
         return self.meant("dependences", tuple, lambda: self.each(dependences))
-
-    @cached_property
-    def first_bytes(self) -> list[tuple[int, NDArray[np.uint8]]]:
-        """The data of the program: addresses, and the bytes that begin there. Raises InputError for data of lanes."""
-        if any(block.lanes for block in self.data):
-            raise InputError(Fault("data of kind lane is for processing elements", hint="kinds: byte, word, float"))
-        return [(block.start, np.array(block.values, np.uint8)) for block in self.data]
 
     @cached_property
     def addresses(self) -> tuple[int, ...]:

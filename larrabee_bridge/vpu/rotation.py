@@ -10,12 +10,12 @@ from pixelflow.simd.lanes.native.plain import Longs, Words
 
 
 # fmt: off
-(THREADS, THREAD_SIZE, RUNNING, ORDER, REQUESTS, DEALS,
+(RUNNING, ORDER, REQUESTS, DEALS,
  L1, L1_LAST, L2, L2_LAST, WAYS, CODE, CODE_LAST, PENDING, PENDING_COUNT, PENDING_AT, CODE_CACHED,
  REST, CACHED, L2_CYCLES, MEMORY_CYCLES, MEMORY_LINE, MEMORY_FREE, ADDRESS, MISPREDICTED,
  STORES_WAIT, WRITE_LINE, UNIT_LATENCY, UNIT_FREE, SWITCH, CAPACITY, PHASE, PHASES, PHASE_COUNT, DEALT,
  TAKEN, DEALT_ALL, END, ISSUED, PAIRED, L1_MISSES, L2_MISSES, CODE_MISSES, WRONG, FULL_READ, WRITTEN,
- LEFT, FIRST, HEAD) = range(49)
+ LEFT, FIRST, HEAD) = range(47)
 """The head; results start at END. The number of sets of a cache is a power of two: the last one is a mask of lines."""
 
 I_FLAGS, I_LATENCY, I_CODE, I_COUNTER, I_LINE, I_READS = range(6)
@@ -221,12 +221,6 @@ def turns_answer(m: Longs, request: int, cycle: int) -> int:
     return 0
 
 
-LINE_FUNCTIONS = (
-    turns_find, turns_insert, turns_evict, turns_dirty, turns_line, turns_bring, turns_access, turns_answer,
-)  # fmt: skip
-"""All of them, callees before callers."""
-
-
 # Threads that take turns on a core, cycle by cycle: plain functions, executed by Python and by native code.
 #
 # In each cycle the next ready thread, round robin, issues an instruction, and a second one with it if both may pair.
@@ -239,24 +233,19 @@ def turns_latest(m: Longs, t: int, first: int) -> int:
     return max(early, max(m[t + m[first + 2]], m[t + m[first + 3]]))
 
 
-def turns_fetch(m: Longs, t: int, line: int, cycle: int) -> int:
-    """Use a thread's next line of code."""
-    m[t + T_CODE] = line
-    place = m[CODE] + 2 * m[WAYS] * (line & m[CODE_LAST])
-    if turns_find(m, place, m[WAYS], line) < 0:
-        turns_insert(m, place, m[WAYS], line, 0)
-        m[CODE_MISSES] += 1
-        m[t + T_FETCH] = max(m[t + T_FETCH], cycle + 1 + m[L2_CYCLES])
-    return 0
-
-
 def turns_look(m: Longs, t: int, cycle: int) -> int:
     """Set the cycles in which a thread has its next instruction and its operands."""
     number = m[t + T_INSTRUCTION]
     address = m[t + m[number + I_ADDRESS]]
     m[t + T_READY] = max(turns_latest(m, t, number + I_READS), address + m[ADDRESS] if address > 0 else 0)
-    if m[CODE_CACHED] and m[t + T_CODE] != m[number + I_CODE]:
-        turns_fetch(m, t, m[number + I_CODE], cycle)
+    line = m[number + I_CODE]
+    if m[CODE_CACHED] and m[t + T_CODE] != line:
+        m[t + T_CODE] = line
+        place = m[CODE] + 2 * m[WAYS] * (line & m[CODE_LAST])
+        if turns_find(m, place, m[WAYS], line) < 0:
+            turns_insert(m, place, m[WAYS], line, 0)
+            m[CODE_MISSES] += 1
+            m[t + T_FETCH] = max(m[t + T_FETCH], cycle + 1 + m[L2_CYCLES])
     return 0
 
 
@@ -457,7 +446,8 @@ def turns_count(m: Longs, ranges: Longs, words: Words) -> int:
 
 
 FUNCTIONS = (
-    *LINE_FUNCTIONS, turns_latest, turns_fetch, turns_look, turns_enter, turns_finish, turns_predict, turns_advance,
-    turns_issue, turns_may_pair, turns_when, turns_begin,
+    turns_find, turns_insert, turns_evict, turns_dirty, turns_line, turns_bring, turns_access, turns_answer,
+    turns_latest, turns_look, turns_enter, turns_finish, turns_predict, turns_advance, turns_issue, turns_may_pair,
+    turns_when, turns_begin,
 )  # fmt: skip
 """Callees of `turns_count`, callees before callers."""

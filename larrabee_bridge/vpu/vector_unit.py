@@ -95,10 +95,13 @@ class VectorUnit:
         return [each.declaration.family is VectorFamily.BRANCH for each in self.program.instructions]
 
     def _load(self) -> None:
-        for start, values in self.program.first_bytes:
-            if start + len(values) > self.memory.size:
-                raise InputError(f"data up to byte {start + len(values) - 1} leave the memory")
-            self.memory.data[:, start : start + len(values)] = values
+        for block in self.program.data:
+            if block.lanes:
+                raise InputError(Fault("data of kind lane is for processing elements", hint="kinds: byte, word, float"))
+            past = block.start + len(block.values)
+            if past > self.memory.size:
+                raise InputError(f"data up to byte {past - 1} leave the memory")
+            self.memory.data[:, block.start : past] = np.frombuffer(bytes(block.values), np.uint8)
 
     # --- registers ------------------------------------------------------------------------------------------
 

@@ -29,10 +29,8 @@ _YOUNG_OBJECTS = 2_000
 as long as it does, and looking at 700 at a time takes longer. Not more: what a run leaves is a cycle with all bytes of
 its PEs, and a sweep leaves one for each point."""
 
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-"""Options of glibc: bytes free at the end of the heap, and of one array, from which on the host gets them back."""
 _KEPT_BYTES = 16 << 20
-"""Less than glibc comes to by itself at most (32 MiB), with which a large picture takes 50 MB more and no less time."""
+"""Of an array, or at the end of the heap, that the C library keeps. With 32 MiB a large picture takes 50 MB more."""
 
 _DEFAULTS = {"format": "text", "quiet": False, "verbose": False, "color": "auto", "width": None, "progress": True,
              "html": None}  # fmt: skip
@@ -55,9 +53,8 @@ def _keep_pages() -> None:
     import ctypes  # commands that have arrays have imported it
 
     with suppress(AttributeError, OSError, TypeError):  # another C library than glibc
-        option = ctypes.CDLL(None).mallopt
-        option(_M_MMAP_THRESHOLD, _KEPT_BYTES)
-        option(_M_TRIM_THRESHOLD, 2 * _KEPT_BYTES)
+        for option in (-1, -3):  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
+            ctypes.CDLL(None).mallopt(option, _KEPT_BYTES)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

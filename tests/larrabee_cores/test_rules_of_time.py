@@ -108,7 +108,6 @@ def test_programs_have_constants_of_their_own(second: int, cycles: int) -> None:
         unit.run(notes.append, lines=True)
         number = record.program(program)
         record.add(number, notes[0], one, one, one + order, record.ranges(number, np.zeros((1, 0, at.RANGE), np.int64)))
-        record.words(notes[0])
     assert record.count(native=False)[0].cycles == cycles
 
 
