@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,34 +71,24 @@ def constant_shift(program: int) -> int:
     return _CONSTANTS + program * CONSTANT_LINES
 
 
-class WorkTables:
-    """Tables of one piece of work: stretches of its threads, texture requests, dealt quads, ranges of lines."""
+_NOTHING = np.zeros(0, np.int64)
 
-    def __init__(
-        self,
-        threads: Sequence[Numbers],
-        *,
-        phases: Numbers | None = None,
-        requests: Numbers | None = None,
-        deals: Numbers | None = None,
-        ranges: Numbers | None = None,
-        unit: tuple[int, int] = (0, 0),
-        queue: int = 1,
-        workers: Sequence[int] = (),
-    ) -> None:
-        """``threads`` are int64[stretch, STRETCH] each, ``phases`` the number of stretches of each phase.
 
-        ``unit`` is the latency of the texture unit and the cost of a switch of fibers; ``workers`` is the queue of
-        quads that each thread takes from.
-        """
-        nothing = np.zeros(0, np.int64)
-        self.threads = threads
-        self.phases = nothing if phases is None else phases
-        self.requests = nothing if requests is None else requests
-        self.deals = nothing if deals is None else deals
-        self.ranges = nothing if ranges is None else ranges
-        self.unit, self.queue = unit, queue
-        self.workers = workers or [0] * len(threads)
+class WorkTables(NamedTuple):
+    """Tables of one piece of work: stretches of its threads, texture requests, dealt quads, ranges of lines.
+
+    ``threads`` are int64[stretch, STRETCH] each, ``phases`` the number of stretches of each phase, ``unit`` the latency
+    of the texture unit and the cost of a switch of fibers, ``workers`` the queue of quads that each thread takes from.
+    """
+
+    threads: Sequence[Numbers]
+    phases: Numbers = _NOTHING
+    requests: Numbers = _NOTHING
+    deals: Numbers = _NOTHING
+    ranges: Numbers = _NOTHING
+    unit: tuple[int, int] = (0, 0)
+    queue: int = 1
+    workers: Sequence[int] = ()
 
 
 class CoreImage:
@@ -130,8 +121,7 @@ class CoreImage:
             code += -(-int(BasicBlocks.of(program).bounds[-1]) * config.instruction_bytes // LINE_BYTES)
             self.blocks.append(at.BLOCK * sum(map(len, blocks)))
             blocks.append(_blocks(program, begin, marks[number] if marks else {}))
-        nothing = np.zeros(0, np.int64)
-        flat = [np.concatenate([nothing, *map(np.ravel, each)]) for each in (instructions, blocks)]
+        flat = [np.concatenate([_NOTHING, *map(np.ravel, each)]) for each in (instructions, blocks)]
         sets = {name: _sets(config, size) for name, size in _caches(config).items()}
         caches = {name: _empty(many, config.ways) for name, many in sets.items()}
         if config.caches:
@@ -177,7 +167,8 @@ class CoreImage:
         for number, first in enumerate(stretches):
             state[number, at.T_STRETCH], state[number, at.T_STRETCHES_PAST] = first, first + threads[number].size
         order[:, 0] = state_at + size * np.arange(len(threads))
-        state[:, at.T_WORKER] = [who for who, each in zip(work.workers, work.threads, strict=True) if len(each)]
+        if work.workers:
+            state[:, at.T_WORKER] = [who for who, each in zip(work.workers, work.threads, strict=True) if len(each)]
         state[:, at.T_CODE] = -1
         image = np.concatenate([*self._parts, *parts, state.reshape(-1)])
         for first, each in zip(stretches, threads, strict=True):
@@ -285,8 +276,7 @@ def _made_table(program: VectorProgram, costs: Costs) -> Table:
     numbers: dict[str, int] = {}
     rows = np.zeros((len(costs.depends), at.INSTRUCTION), np.int64)
     bounds = at.I_READS, at.I_ADDRESS, at.I_WRITES, at.INSTRUCTION
-    for number, depends in enumerate(costs.depends):
-        row = rows[number]
+    for number, (row, depends) in enumerate(zip(rows, costs.depends, strict=True)):
         row[at.I_FLAGS], row[at.I_LATENCY] = costs.flags[number] | _flags_beside(costs, number), costs.latency[number]
         row[at.I_COUNTER] = 2 if costs.branches[number] and _leads_back(program, number) else 1
         row[at.I_LINE] = costs.config.gather_line_cycles if costs.by_offset[number] else 1
@@ -560,8 +550,8 @@ class WorkRecord:
             tables = WorkTables(
                 threads,
                 phases=np.bincount(phase[phase >= 0]),
-                requests=requests.get(work),
-                deals=dealt.get(work),
+                requests=requests.get(work, _NOTHING),
+                deals=dealt.get(work, _NOTHING),
                 ranges=ranges,
                 unit=self.unit,
                 queue=self.queue,
@@ -598,6 +588,5 @@ class WorkRecord:
         dealt: dict[int, Numbers] = {}
         for found in self._dealt:
             for each in np.unique(found.work).tolist():
-                queue = found.queue[found.work == each]
-                dealt[each] = np.concatenate([dealt[each], queue]) if each in dealt else queue
+                dealt[each] = np.concatenate([dealt.get(each, _NOTHING), found.queue[found.work == each]])
         return requests, dealt, np.concatenate([np.zeros((0, at.RANGE), np.int64), *self._ranges])
