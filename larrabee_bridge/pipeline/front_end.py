@@ -235,7 +235,6 @@ class Stages:
         work = primset[note.threads]
         thread = np.arange(len(work)) - np.searchsorted(work, work)
         record.add(number, note, work, thread, record.step() + note.threads, ranges, phase=self._phase)
-        record.words(note)
         self._phase += 1
 
 
@@ -518,16 +517,16 @@ class _Pass:
         tiles = self.setting.tiles
         at = memory[(lists[:, None] + 8 * np.arange(tiles)) // WORD].reshape(-1).astype(np.int64)
         which = np.arange(len(at))
-        found = [np.zeros((0, 3), np.int64)]
-        step = 0
-        while (live := at > 0).any():
+        nodes, owners = [at[:0]], [which[:0]]
+        while (live := np.flatnonzero(at > 0)).size:
             at, which = at[live], which[live]
-            found.append(np.stack([which % tiles, which // tiles, memory[at // WORD + 1]], axis=1).astype(np.int64))
-            at = memory[at // WORD].astype(np.int64)
-            step += 1
-        entries = np.concatenate(found)
+            nodes.append(at // WORD)
+            owners.append(which)
+            at = memory[nodes[-1]]
+        thread, tile = np.divmod(np.concatenate(owners), tiles)
         # Stable: nodes of one list stay in the order of the list.
-        return entries[np.lexsort((entries[:, 1], entries[:, 0]))][:, [0, 2]]
+        order = np.argsort(tile * len(lists) + thread, kind="stable")
+        return np.stack([tile, memory[np.concatenate(nodes) + 1]], axis=1)[order]
 
     def found(self) -> Found:
         """Return the result of all stages."""

@@ -45,7 +45,11 @@ def front_of_screen(
     if not len(triangles):
         return None
     given = np.concatenate([triangles.corners, triangles.depths[..., None]], axis=-1).reshape(-1, 3)
-    points, corners = np.unique(given, axis=0, return_inverse=True)
+    # Points in order and once each, as `np.unique` finds them, which compares rows one by one.
+    order = np.lexsort(given.T[::-1])
+    points, corners = given[order], np.empty(len(given), np.int64)
+    new = np.append(True, (points[1:] != points[:-1]).any(axis=1))
+    points, corners[order] = points[new], np.cumsum(new) - 1
     # All at one depth, neither near nor far; it is not used here.
     points[:, 2] = 1
     half_width, half_height = (SUBPIXELS * size / 2 for size in (frame.width, frame.height))

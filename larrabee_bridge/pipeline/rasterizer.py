@@ -74,7 +74,6 @@ class RasterWorks:
         order = self._step + 2 * self._first[group]
         ranges = record.ranges(number, table, _CONSTANTS)
         record.add(number, note, LANES * group, group % THREADS, order, ranges, phase=0)
-        record.words(note)
 
     def planes(self, made: PlaneWords, which: np.ndarray) -> None:
         """Add planes of triangles ``which``, ascending, sixteen a thread, after all descents."""
@@ -88,7 +87,6 @@ class RasterWorks:
         order = record.step() + group
         ranges = record.ranges(number, table, _CONSTANTS)
         record.add(number, note, which[LANES * group], group % THREADS, order, ranges, phase=1)
-        record.words(note)
 
     def descend(self, done: VpuRun, pairs: np.ndarray, lines: Sequence[int], scratch: int) -> None:
         """Add descents of pairs of triangle and tile.
@@ -112,7 +110,6 @@ class RasterWorks:
         order = self._step + 2 * self._turn[which] + 1
         ranges = record.ranges(number, table, _CONSTANTS)
         record.add(number, note, triangle, thread, order, ranges, own=own, phase=0)
-        record.words(note)
 
     def count(self, primsets: Sequence[np.ndarray]) -> list[dict[int, SharedCore]]:
         """Return the account of a core for each PrimSet, by the sequence ids of triangles: int64[triangle] each."""

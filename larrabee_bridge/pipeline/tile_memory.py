@@ -541,7 +541,6 @@ def add_shared(
     tile, thread, _, _ = places.shares()
     for these, note in runs:
         record.add(number, note, places.numbers[tile[these]], thread[these] + 1, step + these, ranges, phase=phase)
-        record.words(note)
 
 
 def keep_programs(
@@ -608,30 +607,23 @@ class DrawStretches:
 
     def look(self, program: VectorProgram, runs: Runs, tiles: np.ndarray) -> None:
         """Add the prefetches of set-up threads before their first triangle."""
-        self._set_up(self.record.program(program), runs, tiles, 0)
+        self._add(self.record.program(program), runs, tiles, np.zeros_like(tiles), FREE)
 
     def set_up(self, program: VectorProgram, runs: Runs, fibers: int) -> None:
         """Add the set-up threads, pair by pair."""
-        self._set_up(self.record.program(program, _mark(program, DEALS_A_QUAD)), runs, self.dealt.pairs, fibers)
-
-    def _set_up(self, number: int, runs: Runs, tiles: np.ndarray, fibers: int) -> None:
-        ranges, step = self._ranges(number, fibers), self.record.step()
-        for these, note in runs:
-            tile = tiles[these]
-            zeros = np.zeros_like(these)
-            self.record.add(number, note, self.places.numbers[tile], zeros, step + these, ranges[tile], phase=FREE)
-            self.record.words(note)
+        number, tile = self.record.program(program, _mark(program, DEALS_A_QUAD)), self.dealt.pairs
+        self._add(number, runs, tile, np.zeros_like(tile), FREE, fibers)
 
     def work(self, program: VectorProgram, runs: Runs) -> None:
         """Add the work threads of a draw without texture, queue by queue."""
-        number = self.record.program(program, _mark(program, TAKES_A_QUAD))
-        ranges, step = self._ranges(number, 0), self.record.step()
         tile, thread = self.dealt.owner
+        self._add(self.record.program(program, _mark(program, TAKES_A_QUAD)), runs, tile, thread + 1, WORKS)
+
+    def _add(self, number: int, runs: Runs, tile: np.ndarray, thread: np.ndarray, phase: int, fibers: int = 0) -> None:
+        ranges, step, numbers = self._ranges(number, fibers), self.record.step(), self.places.numbers[tile]
         for these, note in runs:
-            whose = tile[these], thread[these] + 1
-            work = self.places.numbers[whose[0]]
-            self.record.add(number, note, work, whose[1], step + these, ranges[whose[0]], phase=WORKS)
-            self.record.words(note)
+            place = numbers[these], thread[these], step + these, ranges[tile[these]]
+            self.record.add(number, note, *place, phase=phase)
 
     def fibers(self, programs: Sequence[VectorProgram], runs: Sequence[Runs], asked: DrawRequests, texels: int) -> None:
         """Add the work threads of a draw with a texture: its two programs quad by quad, as fibers take turns.
@@ -666,7 +658,6 @@ class DrawStretches:
                     ask=-1 if part else request[which],
                     wait=request[which] if part else -1,
                 )
-                self.record.words(note)
 
     def _requests(
         self, asked: DrawRequests, queue: np.ndarray, tile: np.ndarray, thread: np.ndarray, texels: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,34 +71,24 @@ def constant_shift(program: int) -> int:
     return _CONSTANTS + program * CONSTANT_LINES
 
 
-class WorkTables:
-    """Tables of one piece of work: stretches of its threads, texture requests, dealt quads, ranges of lines."""
+_NOTHING = np.zeros(0, np.int64)
 
-    def __init__(
-        self,
-        threads: Sequence[Numbers],
-        *,
-        phases: Numbers | None = None,
-        requests: Numbers | None = None,
-        deals: Numbers | None = None,
-        ranges: Numbers | None = None,
-        unit: tuple[int, int] = (0, 0),
-        queue: int = 1,
-        workers: Sequence[int] = (),
-    ) -> None:
-        """``threads`` are int64[stretch, STRETCH] each, ``phases`` the number of stretches of each phase.
 
-        ``unit`` is the latency of the texture unit and the cost of a switch of fibers; ``workers`` is the queue of
-        quads that each thread takes from.
-        """
-        nothing = np.zeros(0, np.int64)
-        self.threads = threads
-        self.phases = nothing if phases is None else phases
-        self.requests = nothing if requests is None else requests
-        self.deals = nothing if deals is None else deals
-        self.ranges = nothing if ranges is None else ranges
-        self.unit, self.queue = unit, queue
-        self.workers = workers or [0] * len(threads)
+class WorkTables(NamedTuple):
+    """Tables of one piece of work: stretches of its threads, texture requests, dealt quads, ranges of lines.
+
+    ``threads`` are int64[stretch, STRETCH] each, ``phases`` the number of stretches of each phase, ``unit`` the latency
+    of the texture unit and the cost of a switch of fibers, ``workers`` the queue of quads that each thread takes from.
+    """
+
+    threads: Sequence[Numbers]
+    phases: Numbers = _NOTHING
+    requests: Numbers = _NOTHING
+    deals: Numbers = _NOTHING
+    ranges: Numbers = _NOTHING
+    unit: tuple[int, int] = (0, 0)
+    queue: int = 1
+    workers: Sequence[int] = ()
 
 
 class CoreImage:
@@ -120,20 +111,17 @@ class CoreImage:
         head = np.zeros(at.HEAD, np.int64)
         self._numbers: dict[str, int] = {}
         instructions: list[Numbers] = []
-        registers: list[Numbers] = []
         blocks: list[Numbers] = []
         code = 0
         self.blocks: list[int] = []
         """Start of each program's blocks in the table of blocks."""
         for number, program in enumerate(programs):
             begin = sum(map(len, instructions))
-            self._add(program, code, instructions, registers)
+            instructions.append(self._instructions(program, code))
             code += -(-int(BasicBlocks.of(program).bounds[-1]) * config.instruction_bytes // LINE_BYTES)
             self.blocks.append(at.BLOCK * sum(map(len, blocks)))
             blocks.append(_blocks(program, begin, marks[number] if marks else {}))
-        nothing = np.zeros(0, np.int64)
-        flat = [np.concatenate([nothing, *map(np.ravel, instructions)]), np.concatenate([nothing, *registers])]
-        flat.append(np.concatenate(blocks).reshape(-1) if blocks else np.zeros(0, np.int64))
+        flat = [np.concatenate([_NOTHING, *map(np.ravel, each)]) for each in (instructions, blocks)]
         sets = {name: _sets(config, size) for name, size in _caches(config).items()}
         caches = {name: _empty(many, config.ways) for name, many in sets.items()}
         if config.caches:
@@ -144,24 +132,23 @@ class CoreImage:
         self._first = [_held(each, config.ways) for each in self._caches] if config.warm_caches else []
         parts = [head, *flat, *caches.values(), np.zeros(config.misses_under_way, np.int64), np.zeros(6, np.int64)]
         starts = np.cumsum([0, *map(len, parts)]).tolist()
-        flat[0].reshape(-1, at.INSTRUCTION)[:, at.I_READS : at.I_PAST + 1] += starts[2]
         places = (at.L1, at.L2, at.CODE, at.PENDING, at.DEALT)
-        for place, start in zip(places, starts[4:-1], strict=True):
+        for place, start in zip(places, starts[3:-1], strict=True):
             head[place] = start
-        self._blocks_at, head[at.TAKEN] = starts[3], head[at.DEALT] + 3
+        self._blocks_at, head[at.TAKEN] = starts[2], head[at.DEALT] + 3
         head[at.L1_LAST], head[at.L2_LAST], head[at.CODE_LAST] = (many - 1 for many in sets.values())
         for place, value in _values(config).items():
             head[place] = value
         self._parts = parts
 
-    def _add(self, program: VectorProgram, code: int, instructions: list[Numbers], registers: list[Numbers]) -> None:
-        rows, names, local = _table(program, self.config)
+    def _instructions(self, program: VectorProgram, code: int) -> Numbers:
+        rows, names = _table(program, self.config)
         rows = rows.copy()
-        rows[:, at.I_READS : at.I_PAST + 1] += sum(map(len, registers))
-        rows[:, at.I_CODE] = code + np.arange(len(rows)) * self.config.instruction_bytes // LINE_BYTES
-        instructions.append(rows)
         numbers = [self._numbers.setdefault(name, len(self._numbers)) for name in names]
-        registers.append(at.T_REGISTERS + np.array(numbers, np.int64)[local])
+        places = np.array([at.T_NONE, *(at.T_REGISTERS + each for each in numbers)])
+        rows[:, at.I_READS :] = places[rows[:, at.I_READS :]]
+        rows[:, at.I_CODE] = code + np.arange(len(rows)) * self.config.instruction_bytes // LINE_BYTES
+        return rows
 
     def count(self, words: NDArray[np.uint32], work: WorkTables, *, native: bool) -> Numbers:
         """Count one piece of work; return the head of the image, whose results start at END.
@@ -171,33 +158,31 @@ class CoreImage:
         begin = sum(map(len, self._parts))
         threads = [each for each in work.threads if len(each)]
         size = at.T_REGISTERS + len(self._numbers)
-        order = np.arange(len(threads))
+        order = np.full((len(threads), 2), -1, np.int64)
         state = np.zeros((len(threads), size), np.int64)
-        parts = [work.phases, work.requests.reshape(-1), work.deals, work.ranges.reshape(-1), order]
+        parts = [work.phases, work.requests.reshape(-1), work.deals, order.reshape(-1)]
         parts += [each.reshape(-1) for each in threads]
         starts = (begin + np.cumsum([0, *map(len, parts)])).tolist()
-        phases, requests, deals, ranges, order_at, *stretches, state_at = starts
+        phases, requests, deals, order_at, *stretches, state_at = starts
         for number, first in enumerate(stretches):
             state[number, at.T_STRETCH], state[number, at.T_STRETCHES_PAST] = first, first + threads[number].size
-        order += 0
-        order[:] = state_at + size * np.arange(len(threads))
-        state[:, at.T_WORKER] = [who for who, each in zip(work.workers, work.threads, strict=True) if len(each)]
+        order[:, 0] = state_at + size * np.arange(len(threads))
+        if work.workers:
+            state[:, at.T_WORKER] = [who for who, each in zip(work.workers, work.threads, strict=True) if len(each)]
         state[:, at.T_CODE] = -1
         image = np.concatenate([*self._parts, *parts, state.reshape(-1)])
         for first, each in zip(stretches, threads, strict=True):
             table = image[first : first + each.size].reshape(-1, at.STRETCH)
             table[:, at.S_BLOCKS] += self._blocks_at
-            bounds = table[:, at.S_RANGES : at.S_RANGES_PAST + 1]
-            bounds *= at.RANGE
-            bounds += ranges
+            table[:, at.S_RANGES : at.S_RANGES_PAST + 1] *= at.RANGE
         places = {
             at.PHASES: phases, at.PHASE_COUNT: len(work.phases), at.REQUESTS: requests, at.DEALS: deals,
-            at.RANGES: ranges, at.ORDER: order_at, at.RUNNING: len(threads), at.THREADS: state_at, at.THREAD_SIZE: size,
+            at.ORDER: order_at, at.RUNNING: len(threads),
             at.UNIT_LATENCY: work.unit[0], at.SWITCH: work.unit[1], at.CAPACITY: work.queue,
         }  # fmt: skip
         for place, value in places.items():
             image[place] = value
-        if not executed(turns_count, (image, words), FUNCTIONS, natively=native):
+        if not executed(turns_count, (image, work.ranges.reshape(-1), words), FUNCTIONS, natively=native):
             raise InternalError("the threads of a core wait for each other")
         if self.config.warm_caches:
             self._keep(image)
@@ -254,13 +239,13 @@ def _constants(programs: Sequence[VectorProgram]) -> list[int]:
 
 def _values(config: CoreConfig) -> dict[int, int]:
     return {
-        at.WAYS: config.ways, at.PENDING_COUNT: config.misses_under_way, at.DUAL: int(config.dual_issue),
-        at.REST: 1 if config.back_to_back else 2, at.TWO_ACCESSES: int(config.two_accesses),
+        at.WAYS: config.ways, at.PENDING_COUNT: config.misses_under_way,
+        at.REST: 1 if config.back_to_back else 2,
         at.CACHED: int(config.caches), at.CODE_CACHED: int(config.caches), at.L2_CYCLES: config.l2_cycles,
         at.MEMORY_CYCLES: config.memory_cycles + 2 * config.ring_cycles, at.MEMORY_LINE: config.memory_line_cycles,
         at.ADDRESS: config.address_cycles, at.MISPREDICTED: config.mispredicted_cycles,
         at.STORES_WAIT: int(config.stores_wait), at.FULL_READ: int(config.full_stores_read),
-        at.WRITE_LINE: config.write_line_cycles, at.FLAGS_PAIR: int(config.flags_pair),
+        at.WRITE_LINE: config.write_line_cycles,
     }  # fmt: skip
 
 
@@ -274,8 +259,8 @@ def _blocks(program: VectorProgram, begin: int, marks: Mapping[int, int]) -> Num
     return found
 
 
-Table = tuple[Numbers, list[str], Numbers]
-"""Rows of instructions without lines of code, the names of registers, and the numbers of those that the rows bound."""
+Table = tuple[Numbers, list[str]]
+"""Rows of instructions without lines of code, and the names of registers, whose numbers in the rows are 1 and up."""
 
 
 def _table(program: VectorProgram, config: CoreConfig) -> Table:
@@ -289,17 +274,28 @@ def _table(program: VectorProgram, config: CoreConfig) -> Table:
 
 def _made_table(program: VectorProgram, costs: Costs) -> Table:
     numbers: dict[str, int] = {}
-    registers: list[int] = []
-    rows = []
-    for number, depends in enumerate(costs.depends):
-        bounds = [len(registers)]
-        for names in (depends.reads, costs.addresses[number], depends.writes):
-            registers += [numbers.setdefault(name, len(numbers)) for name in sorted(names)]
-            bounds.append(len(registers))
-        each_line = costs.config.gather_line_cycles if costs.by_offset[number] else 1
-        likely = 2 if costs.branches[number] and _leads_back(program, number) else 1
-        rows.append([costs.flags[number], costs.latency[number], *bounds, 0, likely, each_line])
-    return np.array(rows, np.int64).reshape(len(rows), at.INSTRUCTION), [*numbers], np.array(registers, np.int64)
+    rows = np.zeros((len(costs.depends), at.INSTRUCTION), np.int64)
+    bounds = at.I_READS, at.I_ADDRESS, at.I_WRITES, at.INSTRUCTION
+    for number, (row, depends) in enumerate(zip(rows, costs.depends, strict=True)):
+        row[at.I_FLAGS], row[at.I_LATENCY] = costs.flags[number] | _flags_beside(costs, number), costs.latency[number]
+        row[at.I_COUNTER] = 2 if costs.branches[number] and _leads_back(program, number) else 1
+        row[at.I_LINE] = costs.config.gather_line_cycles if costs.by_offset[number] else 1
+        registers = depends.reads, costs.addresses[number], depends.writes
+        for names, (first, past) in zip(registers, pairwise(bounds), strict=True):
+            found = [numbers.setdefault(name, len(numbers) + 1) for name in sorted(names)]
+            row[first:past] = found + [0] * (past - first - len(found))  # ValueError for more than there is room for
+    return rows, [*numbers]
+
+
+def _flags_beside(costs: Costs, number: int) -> int:
+    """Return the flags of an instruction that depend on the one before it."""
+    if not number or not costs.config.dual_issue:
+        return 0
+    before = number - 1
+    accesses = costs.flags[before] & costs.flags[number] & at.TOUCHES and not costs.config.two_accesses
+    pairs = costs.either[number] and not accesses
+    at_once = costs.config.flags_pair and costs.branches[number] and costs.sets_flags[before]
+    return (at.PAIRS if pairs else 0) | (at.AT_ONCE if at_once else 0)
 
 
 def _leads_back(program: VectorProgram, number: int) -> bool:
@@ -496,7 +492,7 @@ class WorkRecord:
         ask: Numbers | int = -1,
         wait: Numbers | int = -1,
     ) -> None:
-        """Add a stretch for each thread of a note, or for each of ``cuts``: its thread's place, begin, past.
+        """Add a note with a stretch for each of its threads, or each of ``cuts``: its thread's place, begin, past.
 
         ``work``, ``thread`` and ``order`` are int64[stretch], ``ranges`` int64[stretch, 2], ``own`` int64[stretch, 3].
         """
@@ -510,9 +506,6 @@ class WorkRecord:
             inner[:, at.S_OWN : at.S_OWN_SHIFT + 1] = own
         inner[:, at.S_PHASE], inner[:, at.S_ASK], inner[:, at.S_WAIT] = phase, ask, wait
         self._rows.append(rows)
-
-    def words(self, note: RunNote) -> None:
-        """Keep the words of a note after adding its stretches."""
         first, self._count = self._count, self._count + len(note.words)
         if self._count >= len(self._words):
             room = len(self._words) + min(len(self._words), _ROOM)
@@ -556,8 +549,8 @@ class WorkRecord:
             tables = WorkTables(
                 threads,
                 phases=np.bincount(phase[phase >= 0]),
-                requests=requests.get(work),
-                deals=dealt.get(work),
+                requests=requests.get(work, _NOTHING),
+                deals=dealt.get(work, _NOTHING),
                 ranges=ranges,
                 unit=self.unit,
                 queue=self.queue,
@@ -594,6 +587,5 @@ class WorkRecord:
         dealt: dict[int, Numbers] = {}
         for found in self._dealt:
             for each in np.unique(found.work).tolist():
-                queue = found.queue[found.work == each]
-                dealt[each] = np.concatenate([dealt[each], queue]) if each in dealt else queue
+                dealt[each] = np.concatenate([dealt.get(each, _NOTHING), found.queue[found.work == each]])
         return requests, dealt, np.concatenate([np.zeros((0, at.RANGE), np.int64), *self._ranges])

@@ -20,7 +20,7 @@ from larrabee_bridge.vpu.isa import Pipe, VectorFamily, vector_share
 from larrabee_bridge.vpu.isa.operands import Memory
 from larrabee_bridge.vpu.notes import BasicBlocks, RunNote
 from larrabee_bridge.vpu.program import Dependences, VectorProgram
-from larrabee_bridge.vpu.rotation import BRANCH, EITHER, EVICT, FAR, NEAR, SETS_FLAGS, STORE, TOUCHES, WHOLE
+from larrabee_bridge.vpu.rotation import BRANCH, EVICT, FAR, NEAR, STORE, TOUCHES, WHOLE
 from pixelflow.simd.isa.declare import Declaration, Instruction
 from pixelflow.simd.lanes.native.transducer import Learned, Transducer, Transition
 from pixelflow.simd.store import MEANING, store
@@ -41,7 +41,9 @@ class Costs:
     addresses: tuple[frozenset[str], ...]
     """Registers of an address; they are read, too."""
     flags: tuple[int, ...]
-    """As `rotation.py` names them."""
+    """As `rotation.py` names them, without those that depend on the instruction before."""
+    sets_flags: tuple[bool, ...]
+    """True if a branch may use its flags in the same cycle (`CoreConfig.flags_pair`)."""
     by_offset: tuple[bool, ...]
     """True if an address for each lane comes from a vector register."""
     latency: tuple[int, ...]
@@ -59,12 +61,12 @@ class Costs:
     def _made(cls, program: VectorProgram, config: CoreConfig) -> Costs:
         depends = {id(each): found for each, found in zip(program.instructions, program.dependences, strict=True)}
         costs = program.each(lambda instruction: _costs_of(config, instruction, depends[id(instruction)]))
-        return cls(config, *(tuple(zip(*costs, strict=True)) or ((),) * 8))
+        return cls(config, *(tuple(zip(*costs, strict=True)) or ((),) * 9))
 
 
 def _costs_of(
     config: CoreConfig, instruction: Instruction, depends: Dependences
-) -> tuple[Dependences, VectorFamily, bool, bool, frozenset[str], int, bool, int]:
+) -> tuple[Dependences, VectorFamily, bool, bool, frozenset[str], int, bool, bool, int]:
     """Return the costs of one instruction, as the fields of `Costs`."""
     declaration = instruction.declaration
     family = VectorFamily(declaration.family)
@@ -74,7 +76,8 @@ def _costs_of(
         _either(config, declaration),
         family is VectorFamily.BRANCH,
         _addresses(instruction),
-        _flags(config, instruction, depends),
+        _flags(instruction, depends),
+        "zero" in depends.writes and declaration.mnemonic not in _LATE_FLAGS,
         any(spec.name == "indices" for spec in declaration.operands),
         _latency(config, declaration, family, depends),
     )
@@ -94,13 +97,11 @@ def _addresses(instruction: Instruction) -> frozenset[str]:
     return frozenset(f"r{each.base}" for each in places if each.base is not None)
 
 
-def _flags(config: CoreConfig, instruction: Instruction, depends: Dependences) -> int:
+def _flags(instruction: Instruction, depends: Dependences) -> int:
     declaration = instruction.declaration
     found = TOUCHES if depends.memory else 0
-    found |= EITHER if _either(config, declaration) else 0
     found |= BRANCH if declaration.family is VectorFamily.BRANCH else 0
     found |= _PREFETCHES.get(declaration.mnemonic, 0)
-    found |= SETS_FLAGS if "zero" in depends.writes and declaration.mnemonic not in _LATE_FLAGS else 0
     first, *others = (*instruction.operands, None)
     if isinstance(first, Memory) and len(others) > 1:
         found |= STORE | (WHOLE if declaration.mnemonic in ("vstored", "vstoreq") and first.mask is None else 0)
@@ -236,7 +237,7 @@ class _Timing:
             sums[_FIRST_FAMILY + _PLACE[costs.families[number]]] += 1
             slot = None if beside or costs.branches[number] else issue - end
             available.update(dict.fromkeys(depends.writes, issue + held - 1 + costs.latency[number]))
-            if config.flags_pair and slot is not None and costs.flags[number] & SETS_FLAGS:
+            if config.flags_pair and slot is not None and costs.sets_flags[number]:
                 available[_FLAGS] = issue + 1
             settled = 0 if slot is None else slot
             # A scalar result that has arrived may still be too late for an address.

@@ -5,25 +5,26 @@ from __future__ import annotations
 from pixelflow.simd.lanes.native.plain import Longs, Words
 
 # Layout of the image of a core: one array of integers, whose head has offsets into the image, values of the model and
-# counts. Tables follow: instructions, blocks, stretches, ranges of lines, texture requests, threads with the cycles in
-# which their registers' values arrive, and the caches.
+# counts. Tables follow: instructions, blocks, stretches, texture requests, threads with the cycles in which their
+# registers' values arrive, and the caches. Ranges of lines are an array of their own, since works share them.
 
 
 # fmt: off
-(THREADS, THREAD_SIZE, RUNNING, ORDER, RANGES, REQUESTS, DEALS,
+(RUNNING, ORDER, REQUESTS, DEALS,
  L1, L1_LAST, L2, L2_LAST, WAYS, CODE, CODE_LAST, PENDING, PENDING_COUNT, PENDING_AT, CODE_CACHED,
- DUAL, REST, TWO_ACCESSES, CACHED, L2_CYCLES, MEMORY_CYCLES, MEMORY_LINE, MEMORY_FREE, ADDRESS, MISPREDICTED,
- STORES_WAIT, WRITE_LINE, FLAGS_PAIR, UNIT_LATENCY, UNIT_FREE, SWITCH, CAPACITY, PHASE, PHASES, PHASE_COUNT, DEALT,
+ REST, CACHED, L2_CYCLES, MEMORY_CYCLES, MEMORY_LINE, MEMORY_FREE, ADDRESS, MISPREDICTED,
+ STORES_WAIT, WRITE_LINE, UNIT_LATENCY, UNIT_FREE, SWITCH, CAPACITY, PHASE, PHASES, PHASE_COUNT, DEALT,
  TAKEN, DEALT_ALL, END, ISSUED, PAIRED, L1_MISSES, L2_MISSES, CODE_MISSES, WRONG, FULL_READ, WRITTEN,
- LEFT, FIRST, HEAD) = range(53)
+ LEFT, FIRST, HEAD) = range(47)
 """The head; results start at END. The number of sets of a cache is a power of two: the last one is a mask of lines."""
 
-(I_FLAGS, I_LATENCY, I_READS, I_ADDRESSES, I_WRITES, I_PAST, I_CODE, I_COUNTER, I_LINE, INSTRUCTION) = range(10)
-"""An instruction: bounds in the image of its registers (read, read for an address, written), which are places in a
-thread; its line of code, the counter of its branch, the cycles for which each line that it touches holds the pipes."""
-TOUCHES, EITHER, BRANCH, STORE, WHOLE, NEAR, FAR, EVICT, SETS_FLAGS = (1 << place for place in range(9))
-"""Flags: touches memory, may issue in the secondary pipe, branches, stores, stores whole lines; prefetches into the L1
-cache or the L2 slice; marks a line for early eviction; sets the flags of branches."""
+I_FLAGS, I_LATENCY, I_CODE, I_COUNTER, I_LINE, I_READS = range(6)
+I_ADDRESS, I_WRITES, INSTRUCTION = I_READS + 4, I_READS + 5, I_READS + 9
+"""An instruction: its line of code, the counter of its branch, the cycles for which each line that it touches holds the
+pipes; four registers that it reads, one that it reads for an address, four that it writes, as places in a thread."""
+TOUCHES, PAIRS, BRANCH, STORE, WHOLE, NEAR, FAR, EVICT, AT_ONCE = (1 << place for place in range(9))
+"""Flags: touches memory, may issue beside the instruction before it, branches, stores, stores whole lines; prefetches
+into the L1 cache or the L2 slice; marks a line for early eviction; reads flags that are there at once."""
 
 (B_FIRST, B_PAST, B_MARK, BLOCK) = range(4)
 """A basic block: the places of its instructions, and its effect on the queues of quads."""
@@ -42,8 +43,9 @@ they are records of minus as many, whose first lines are in a table."""
 """A texture request: cycles of the unit, lines from memory, cycle of the answer, line of the answer or -1."""
 
 (T_STRETCH, T_STRETCHES_PAST, T_AT, T_WORDS_PAST, T_BLOCK, T_INSTRUCTION, T_BLOCK_PAST, T_FREE, T_READY, T_FETCH,
- T_STATE, T_WORKER, T_CODE, T_REGISTERS) = range(14)
-"""A thread: its position; the first cycles in which it may issue again, has its operands and its instruction."""
+ T_STATE, T_WORKER, T_CODE, T_NONE, T_REGISTERS) = range(15)
+"""A thread: its position; the first cycles in which it may issue again, has its operands and its instruction. T_NONE is
+the register of an instruction that has fewer: its value is always there."""
 BETWEEN, MARKED, RUNS, ENDED = range(4)
 """States of a thread: before a stretch, before a block that needs a quad or room for one, within a block, done."""
 
@@ -110,19 +112,19 @@ def turns_dirty(m: Longs, place: int, ways: int, line: int) -> int:
     return 0
 
 
-def turns_line(m: Longs, stretch: int, line: int) -> int:
+def turns_line(m: Longs, ranges: Longs, stretch: int, line: int) -> int:
     """Return a run's line on the modelled core, where separate lines of a run may share a place."""
     if m[stretch + S_OWN] <= line and line < m[stretch + S_OWN_PAST]:
         return line + m[stretch + S_OWN_SHIFT]
     at, past = m[stretch + S_RANGES], m[stretch + S_RANGES_PAST]
     while at < past:
-        if line < m[at + G_PAST]:
-            line += m[at + G_SHIFT]
-            if m[at + G_RING] > 0:
-                line = m[at + G_RING_AT] + line % m[at + G_RING]
-            if m[at + G_RING] < 0:
-                size = -m[at + G_RING]
-                line = m[m[RANGES] + m[at + G_RING_AT] + line // size] + line % size
+        if line < ranges[at + G_PAST]:
+            line += ranges[at + G_SHIFT]
+            if ranges[at + G_RING] > 0:
+                line = ranges[at + G_RING_AT] + line % ranges[at + G_RING]
+            if ranges[at + G_RING] < 0:
+                size = -ranges[at + G_RING]
+                line = ranges[ranges[at + G_RING_AT] + line // size] + line % size
             return line
         at += RANGE
     return line
@@ -166,7 +168,9 @@ def turns_bring(m: Longs, line: int, flags: int, cycle: int) -> int:
     return there
 
 
-def turns_access(m: Longs, words: Words, stretch: int, first: int, touched: int, flags: int, cycle: int) -> int:
+def turns_access(
+    m: Longs, ranges: Longs, words: Words, stretch: int, first: int, touched: int, flags: int, cycle: int
+) -> int:
     """Use the lines of an access; return the cycles that its thread waits: for the slowest line, since misses overlap.
 
     A thread waits for loads. Stores and prefetches wait only for a place among the misses under way.
@@ -176,7 +180,7 @@ def turns_access(m: Longs, words: Words, stretch: int, first: int, touched: int,
         flags -= WHOLE
     at = first
     while at < first + touched:
-        line = turns_line(m, stretch, words[at])
+        line = turns_line(m, ranges, stretch, words[at])
         if flags & EVICT:
             turns_evict(m, m[L1] + 2 * m[WAYS] * (line & m[L1_LAST]), m[WAYS], line)
             turns_evict(m, m[L2] + 2 * m[WAYS] * (line & m[L2_LAST]), m[WAYS], line)
@@ -217,38 +221,25 @@ def turns_answer(m: Longs, request: int, cycle: int) -> int:
     return 0
 
 
-LINE_FUNCTIONS = (
-    turns_find, turns_insert, turns_evict, turns_dirty, turns_line, turns_bring, turns_access, turns_answer,
-)  # fmt: skip
-"""All of them, callees before callers."""
-
-
 # Threads that take turns on a core, cycle by cycle: plain functions, executed by Python and by native code.
 #
 # In each cycle the next ready thread, round robin, issues an instruction, and a second one with it if both may pair.
 # ``m`` is the image of the core; ``words`` are the threads' notes.
 
 
-def turns_latest(m: Longs, t: int, first: int, past: int) -> int:
-    """Return the latest arrival of the values of some registers of a thread."""
-    latest = 0
-    while first < past:
-        latest = max(latest, m[t + m[first]])
-        first += 1
-    return latest
+def turns_latest(m: Longs, t: int, first: int) -> int:
+    """Return the latest arrival of the values of four registers of a thread."""
+    early = max(m[t + m[first]], m[t + m[first + 1]])
+    return max(early, max(m[t + m[first + 2]], m[t + m[first + 3]]))
 
 
 def turns_look(m: Longs, t: int, cycle: int) -> int:
     """Set the cycles in which a thread has its next instruction and its operands."""
     number = m[t + T_INSTRUCTION]
-    ready = turns_latest(m, t, m[number + I_READS], m[number + I_ADDRESSES])
-    if m[number + I_ADDRESSES] < m[number + I_WRITES]:
-        address = turns_latest(m, t, m[number + I_ADDRESSES], m[number + I_WRITES])
-        if address > 0:
-            ready = max(ready, address + m[ADDRESS])
-    m[t + T_READY] = ready
-    if m[CODE_CACHED] and m[t + T_CODE] != m[number + I_CODE]:
-        line = m[number + I_CODE]
+    address = m[t + m[number + I_ADDRESS]]
+    m[t + T_READY] = max(turns_latest(m, t, number + I_READS), address + m[ADDRESS] if address > 0 else 0)
+    line = m[number + I_CODE]
+    if m[CODE_CACHED] and m[t + T_CODE] != line:
         m[t + T_CODE] = line
         place = m[CODE] + 2 * m[WAYS] * (line & m[CODE_LAST])
         if turns_find(m, place, m[WAYS], line) < 0:
@@ -292,13 +283,13 @@ def turns_finish(m: Longs, t: int, cycle: int) -> int:
 
 
 def turns_predict(m: Longs, words: Words, t: int, number: int, cycle: int) -> int:
-    """Delay a thread after a branch that its two-bit counter did not predict."""
+    """Let nothing issue beside a branch that a thread issued before, and delay it if its two-bit counter was wrong."""
     following = m[m[t + T_STRETCH] + S_BLOCKS] + BLOCK * words[m[t + T_AT]]
     taken = following != m[t + T_BLOCK] + BLOCK
     counter = m[number + I_COUNTER]
-    if taken != (counter > 1):
-        m[WRONG] += 1
-        m[t + T_FETCH] = max(m[t + T_FETCH], cycle + 1 + m[MISPREDICTED])
+    wrong = taken != (counter > 1)
+    m[WRONG] += wrong
+    m[t + T_FETCH] = max(m[t + T_FETCH], cycle + 1 + (m[MISPREDICTED] if wrong else 0))
     m[number + I_COUNTER] = min(counter + 1, 3) if taken else max(counter - 1, 0)
     return 0
 
@@ -323,7 +314,7 @@ def turns_advance(m: Longs, words: Words, t: int, cycle: int) -> int:
     return 0
 
 
-def turns_issue(m: Longs, words: Words, t: int, cycle: int) -> int:
+def turns_issue(m: Longs, ranges: Longs, words: Words, t: int, cycle: int) -> int:
     """Issue the next instruction of a thread; return the cycles for which it holds the pipes."""
     number = m[t + T_INSTRUCTION]
     held = 1
@@ -334,36 +325,36 @@ def turns_issue(m: Longs, words: Words, t: int, cycle: int) -> int:
         m[t + T_AT] = first + touched
         held = max(touched * m[number + I_LINE], 1)
         if m[CACHED]:
-            missing = turns_access(m, words, m[t + T_STRETCH], first, touched, m[number + I_FLAGS], cycle)
+            missing = turns_access(m, ranges, words, m[t + T_STRETCH], first, touched, m[number + I_FLAGS], cycle)
     there = cycle + held - 1 + missing + m[number + I_LATENCY]
-    at = m[number + I_WRITES]
-    while at < m[number + I_PAST]:
-        m[t + m[at]] = there
-        at += 1
+    m[t + m[number + I_WRITES]] = there
+    m[t + m[number + I_WRITES + 1]] = there
+    m[t + m[number + I_WRITES + 2]] = there
+    m[t + m[number + I_WRITES + 3]] = there
+    m[t + T_NONE] = 0
     # In order: a thread that waits for a line issues nothing else.
     m[t + T_FREE] = max(m[t + T_FREE], cycle + held + missing)
     turns_advance(m, words, t, cycle)
     return held
 
 
-def turns_may_pair(m: Longs, t: int, last: int, cycle: int) -> int:
-    """Return whether a thread's next instruction may issue with ``last``, which it issued in this cycle."""
-    if m[t + T_STATE] != RUNS or m[t + T_FETCH] > cycle:
-        return 0
+def turns_may_pair(m: Longs, t: int, cycle: int) -> int:
+    """Return whether a thread's next instruction may issue with the one that it issued in this cycle."""
     number = m[t + T_INSTRUCTION]
-    # A branch reads flags alone.
-    flags_pair = m[FLAGS_PAIR] * (m[last + I_FLAGS] & SETS_FLAGS) * (m[number + I_FLAGS] & BRANCH)
-    if m[t + T_READY] > cycle and not flags_pair:
+    flags = m[number + I_FLAGS]
+    if not flags & PAIRS or m[t + T_STATE] != RUNS:
         return 0
-    if m[last + I_FLAGS] & BRANCH or not m[number + I_FLAGS] & EITHER:
-        return 0
-    if not m[TWO_ACCESSES] and m[last + I_FLAGS] & m[number + I_FLAGS] & TOUCHES:
-        return 0
-    return turns_latest(m, t, m[number + I_WRITES], m[number + I_PAST]) <= cycle
+    there = max(m[t + T_FETCH], 0 if flags & AT_ONCE else m[t + T_READY])
+    return max(there, turns_latest(m, t, number + I_WRITES)) <= cycle
 
 
-def turns_when(m: Longs, words: Words, t: int, cycle: int) -> int:
-    """Return the first cycle in which a thread may issue, NEVER if it waits for other threads.
+def turns_when(m: Longs, t: int) -> int:
+    """Return the first cycle in which a thread may issue, -1 if it is not within a block."""
+    return max(max(m[t + T_FREE], m[t + T_READY]), m[t + T_FETCH]) if m[t + T_STATE] == RUNS else -1
+
+
+def turns_begin(m: Longs, words: Words, t: int, cycle: int) -> int:
+    """Let a thread into its next stretch or marked block; return when it may issue, NEVER if it waits for others.
 
     It is the next cycle at the latest where the thread takes a quad, since another one may wait for its place.
     """
@@ -391,52 +382,61 @@ def turns_when(m: Longs, words: Words, t: int, cycle: int) -> int:
         m[t + T_STATE] = RUNS
         m[t + T_FREE] = max(m[t + T_FREE], cycle)
         turns_look(m, t, cycle)
-    return min(max(max(m[t + T_FREE], m[t + T_READY]), m[t + T_FETCH]), soon)
+    return min(turns_when(m, t), soon)
 
 
-def turns_count(m: Longs, words: Words) -> int:
+def turns_count(m: Longs, ranges: Longs, words: Words) -> int:
     """Count until every thread has ended; return 1, or 0 for a deadlock."""
-    cycle, turn = 0, 0
+    cycle, turn, end, issued, paired = 0, 0, 0, 0, 0
     while m[PHASE] < m[PHASE_COUNT] and m[m[PHASES] + m[PHASE]] == 0:
         m[PHASE] += 1
-    while m[RUNNING] > 0:
-        chosen, place, step, soonest = -1, 0, 0, NEVER
-        while step < m[RUNNING]:
-            place = turn + step
-            if place >= m[RUNNING]:
-                place -= m[RUNNING]
-            when = turns_when(m, words, m[m[ORDER] + place], cycle)
-            if when <= cycle:
-                chosen = m[m[ORDER] + place]
-                break
-            soonest = min(soonest, when)
-            step += 1
-        if chosen < 0:
+    running = m[RUNNING]
+    while running > 0:
+        # The first thread that may issue now, or else soonest.
+        place, at, left, soonest, began = turn, turn, running, NEVER, 0
+        while left > 0:
+            when = m[m[ORDER] + 2 * at + 1]
+            if when < 0:
+                when = turns_begin(m, words, m[m[ORDER] + 2 * at], cycle)
+                if when < NEVER:
+                    began = 1
+                    m[m[ORDER] + 2 * at + 1] = turns_when(m, m[m[ORDER] + 2 * at])
+            if when < soonest:
+                soonest, place = when, at
+                if when <= cycle:
+                    break
+            at += 1
+            if at == running:
+                at = 0
+            left -= 1
+        if soonest > cycle:
             if soonest == NEVER:
                 return 0
             cycle = soonest
-            continue
-        last = m[chosen + T_INSTRUCTION]
-        held = turns_issue(m, words, chosen, cycle)
-        m[ISSUED] += 1
-        if m[DUAL] and turns_may_pair(m, chosen, last, cycle):
-            beside = turns_issue(m, words, chosen, cycle)
-            held = max(held, beside)
-            m[PAIRED] += 1
+            if began:
+                continue
+        chosen = m[m[ORDER] + 2 * place]
+        held = turns_issue(m, ranges, words, chosen, cycle)
+        issued += 1
+        if turns_may_pair(m, chosen, cycle):
+            held = max(held, turns_issue(m, ranges, words, chosen, cycle))
+            paired += 1
         m[chosen + T_FREE] = max(m[chosen + T_FREE], cycle + m[REST])
+        m[m[ORDER] + 2 * place + 1] = turns_when(m, chosen)
         # The pipes belong to the core: while one thread's access holds them, the others wait.
         cycle += held
-        m[END] = max(m[END], cycle)
         turn = place + 1
         if m[chosen + T_STATE] == ENDED:
-            m[END] = max(m[END], m[chosen + T_FREE])
-            m[RUNNING] -= 1
+            end = max(end, m[chosen + T_FREE])
+            running -= 1
             turn = place
-            while place < m[RUNNING]:
-                m[m[ORDER] + place] = m[m[ORDER] + place + 1]
+            while place < running:
+                m[m[ORDER] + 2 * place] = m[m[ORDER] + 2 * place + 2]
+                m[m[ORDER] + 2 * place + 1] = m[m[ORDER] + 2 * place + 3]
                 place += 1
-        if turn >= m[RUNNING]:
+        if turn >= running:
             turn = 0
+    m[END], m[ISSUED], m[PAIRED] = max(end, cycle), issued, paired
     at = 0
     while at < (m[L2_LAST] + 1) * m[WAYS]:
         if m[m[L2] + 2 * at + 1] < 0:
@@ -446,7 +446,8 @@ def turns_count(m: Longs, words: Words) -> int:
 
 
 FUNCTIONS = (
-    *LINE_FUNCTIONS, turns_latest, turns_look, turns_enter, turns_finish, turns_predict, turns_advance, turns_issue,
-    turns_may_pair, turns_when,
+    turns_find, turns_insert, turns_evict, turns_dirty, turns_line, turns_bring, turns_access, turns_answer,
+    turns_latest, turns_look, turns_enter, turns_finish, turns_predict, turns_advance, turns_issue, turns_may_pair,
+    turns_when, turns_begin,
 )  # fmt: skip
 """Callees of `turns_count`, callees before callers."""

@@ -98,9 +98,10 @@ class VectorUnit:
         for block in self.program.data:
             if block.lanes:
                 raise InputError(Fault("data of kind lane is for processing elements", hint="kinds: byte, word, float"))
-            if block.start + len(block.values) > self.memory.size:
-                raise InputError(f"data up to byte {block.start + len(block.values) - 1} leave the memory")
-            self.memory.data[:, block.start : block.start + len(block.values)] = np.array(block.values, np.uint8)
+            past = block.start + len(block.values)
+            if past > self.memory.size:
+                raise InputError(f"data up to byte {past - 1} leave the memory")
+            self.memory.data[:, block.start : past] = np.frombuffer(bytes(block.values), np.uint8)
 
     # --- registers ------------------------------------------------------------------------------------------
 

@@ -95,7 +95,6 @@ class Rule:
                 self._add(record, program, note, (0, thread, 1, FREE), (0, whole), wait=thread)
             busy, misses, line = np.array([(*each, -1)[:3] for each in self.requests]).T
             record.requests(Requests(0 * busy, busy, misses, line, np.arange(len(busy))))
-        record.words(note)
         return record.count(native=native)[self.works - 1]
 
     def _add(
@@ -157,7 +156,6 @@ class Rule:
             note = self._note(each)
             record.program(each, {0: mark} if mark else None)
             self._add(record, each, note, (0, thread, order, FREE), (0, int(note.starts[-1])))
-            record.words(note)
         record.deal(Queues(np.zeros(last, np.int64), np.array(self.quads)))
         return record.count(native=native)[0]
 

@@ -256,7 +256,7 @@ class GroupFrame:
         return frames
 
     def taken(self, frames: NDArray[np.uint32]) -> LaneValues:
-        """Return the values of rows and registers that the program writes."""
+        """Return the values of rows and registers that the program writes, as parts of the frames."""
         rows: dict[int, NDArray[np.uint32]] = {}
         words: dict[str, NDArray[np.uint32]] = {}
         flags: dict[str, NDArray[np.bool_]] = {}
@@ -267,9 +267,9 @@ class GroupFrame:
             size = 1 if place.single or place.bits == 1 else self.group
             value = frames[:, at : at + size]
             if isinstance(place.name, int):
-                rows[place.name] = value.copy()
+                rows[place.name] = value
             elif place.bits == 32:
-                words[place.name] = value.copy()
+                words[place.name] = value
             else:
                 lanes = np.arange(1 if place.single else self.group, dtype=np.uint32)[None]
                 flags[place.name] = value >> lanes & np.uint32(1) != 0

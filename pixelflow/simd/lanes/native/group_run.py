@@ -213,7 +213,7 @@ class _Run:
         varying = frozenset(
             places[name]
             for name, value in (*self.values.words.items(), *self.values.flags.items())
-            if name not in shape.masks and (value != value[:, :1]).any()
+            if name not in shape.masks and value.shape[1] > 1 and (value != value[:, :1]).any()
         )
         # A single group shares words with no other, but takes the code for several: compiling more would take longer.
         shared = self.memory.sets == 1 and not (self.groups == 1 and runs.straddles)
@@ -350,7 +350,8 @@ class _Run:
             for share, status in zip(going, results, strict=True):
                 if share.note is not None and (status == Status.FULL or not goes_on):
                     yield self._note(share, share.note)
-                    self._begin_note(share)
+                    if status == Status.FULL:
+                        self._begin_note(share)
             going = [share for share, status in zip(going, results, strict=True) if status == Status.FULL]
         self.stopped += [
             int(limited) for share in shares if (limited := share.record.view(np.int64)[RunWord.LIMITED]) >= 0
