@@ -6,7 +6,7 @@ from pixelflow.simd.lanes.native.plain import Longs, Words
 
 # Layout of the image of a core: one array of integers, whose head has offsets into the image, values of the model and
 # counts. Tables follow: instructions, blocks, stretches, texture requests, threads with the cycles in which their
-# registers' values arrive, and the caches. Ranges of lines are an array of their own, since works share them.
+# registers' values arrive, and the caches. Ranges of lines are a separate array, since works share them.
 
 
 # fmt: off
@@ -23,7 +23,7 @@ I_ADDRESS, I_WRITES, INSTRUCTION = I_READS + 4, I_READS + 5, I_READS + 9
 """An instruction: its line of code, the counter of its branch, the cycles for which each line that it touches holds the
 pipes; four registers that it reads, one that it reads for an address, four that it writes, as places in a thread."""
 TOUCHES, PAIRS, BRANCH, STORE, WHOLE, NEAR, FAR, EVICT, AT_ONCE = (1 << place for place in range(9))
-"""Flags: touches memory, may issue beside the instruction before it, branches, stores, stores whole lines; prefetches
+"""Flags: touches memory, may issue with the instruction before it, branches, stores, stores whole lines; prefetches
 into the L1 cache or the L2 slice; marks a line for early eviction; reads flags that are there at once."""
 
 (B_FIRST, B_PAST, B_MARK, BLOCK) = range(4)
@@ -283,7 +283,7 @@ def turns_finish(m: Longs, t: int, cycle: int) -> int:
 
 
 def turns_predict(m: Longs, words: Words, t: int, number: int, cycle: int) -> int:
-    """Let nothing issue beside a branch that a thread issued before, and delay it if its two-bit counter was wrong."""
+    """Let nothing issue with a branch that a thread issued before, and delay it if its two-bit counter was wrong."""
     following = m[m[t + T_STRETCH] + S_BLOCKS] + BLOCK * words[m[t + T_AT]]
     taken = following != m[t + T_BLOCK] + BLOCK
     counter = m[number + I_COUNTER]
