@@ -60,7 +60,7 @@ def lockstep(seed: int, length: int, every: int = 1) -> None:
     assert len({engine.digest() for engine in engines}) == 1
 
 
-@pytest.mark.parametrize("seed", [pytest.param(each, marks=[pytest.mark.slow] * (each > 24)) for each in range(100)])
+@pytest.mark.parametrize("seed", [pytest.param(each, marks=[pytest.mark.slow] * (each > 14)) for each in range(100)])
 def test_lockstep(seed: int) -> None:
     lockstep(seed, 100)
 

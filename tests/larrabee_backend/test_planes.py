@@ -53,7 +53,7 @@ def triangles(reach: int, count: int = 500) -> ScreenTriangles:
     "reach",
     [2, 256 * (REACH - 1), *(pytest.param(each, marks=pytest.mark.slow) for each in (20, 300, 5000, 60_000, 1 << 20))],
 )
-@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("samples", [1, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "told",
     [

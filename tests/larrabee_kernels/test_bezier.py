@@ -88,7 +88,9 @@ def vector_operations(m: int, n: int, groups: int, *, normals: bool) -> int:
     return 2 * 3 * 3 * lines + groups * (points + normal)
 
 
-@pytest.mark.parametrize(("m", "n", "samples"), [(3, 3, 4), (3, 3, 5), (2, 5, 5), (7, 7, 4)])
+@pytest.mark.parametrize(
+    ("m", "n", "samples"), [(3, 3, 4), (3, 3, 5), (2, 5, 5), pytest.param(7, 7, 4, marks=pytest.mark.slow)]
+)
 def test_operations_by_hand(m: int, n: int, samples: int) -> None:
     groups = -(-samples * samples // 16)
     for normals in (True, False):

@@ -114,7 +114,7 @@ def test_no_command_of_real_transfers_breaks_a_rule() -> None:
     assert seen > 50_000
 
 
-@pytest.mark.parametrize("refresh", [False, True])
+@pytest.mark.parametrize("refresh", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_greedy_controller_changes_the_times_and_nothing_else(refresh: bool) -> None:
     plain, _, cycles = mixed(THESIS)
     greedy, seen, greedy_cycles = mixed(sdram(check_commands=True, equal_slots=False, refresh=refresh))
