@@ -26,6 +26,7 @@ PARTS = (
     "larrabee_bridge",
     "gen6_bridge",
     "benchmarks",
+    "docs",
     "tests",
     "pyproject.toml",
 )
