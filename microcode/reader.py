@@ -36,12 +36,12 @@ def find_source(path: str, including: Source | None, first: Source | None, folde
     """
     if not path or "\0" in path:
         raise Complaint("a file name is needed here")
-    beside = (Path(), "")
+    sibling = (Path(), "")
     if including is not None and including.path is not None:
         head, slash, _ = including.file.rpartition("/")
-        beside = (including.path.parent, head + slash)
+        sibling = (including.path.parent, head + slash)
     outside = False
-    for folder, shown in (beside, *((each, f"{each}/") for each in folders), (LIBRARY, "library/")):
+    for folder, shown in (sibling, *((each, f"{each}/") for each in folders), (LIBRARY, "library/")):
         candidate = folder / path
         if not _is_file(candidate):
             continue
