@@ -5,6 +5,7 @@ The closed forms at the end follow from the rules for programs of any length.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -24,7 +25,8 @@ from larrabee_bridge.pipeline.work import measured_work
 from larrabee_bridge.vpu import rotation as at
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkRecord, WorkTables
-from larrabee_bridge.vpu.issue import Core
+from larrabee_bridge.vpu.isa import INSTRUCTIONS
+from larrabee_bridge.vpu.issue import Core, Costs
 from larrabee_bridge.vpu.notes import RunNote
 from larrabee_bridge.vpu.program import assemble_vector
 from larrabee_bridge.vpu.ring import (
@@ -41,6 +43,7 @@ from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Texture,
 from pixelflow.simd.drawing.triangles import TEXEL
 from pixelflow.simd.lanes.native.plain import works_natively
 from pixelflow.simd.lanes.words import ByteMemory
+from tests.larrabee.rows import ROWS
 from tests.larrabee_cores.rules_of_time import FIELDS, LAST, MAKE, REAL, RULES, SCHEDULES, USE, Frames, Rule
 from tests.sabotage.broken_rules import noticed, stands_once
 
@@ -485,6 +488,19 @@ def a_step(source: Callable[[int], str], few: int, more: int, **values: object) 
     """Return the cycles that each further step takes."""
     short, long = (Rule("", source(steps), 0, "", {}, 0, **values).measured() for steps in (few, more))
     return (long - short) / (more - few)
+
+
+def test_the_table_of_a_core_has_room_for_the_registers_of_every_instruction() -> None:
+    """Read, read for an address, written; only branches, whose targets are numbers here, are not in the text."""
+    lines = [text for text in dict.fromkeys(text for text, *_ in ROWS) if not re.fullmatch(r"\w+ \d+", text)]
+    program = assemble_vector("\n".join([*lines, "halt\n"]))
+    assert {*INSTRUCTIONS} - {each.declaration.mnemonic for each in program.instructions} == {
+        "jmp", "jz", "jnz", "jc", "jnc", "jl", "jge"
+    }  # fmt: skip
+    costs = Costs.of(program, CoreConfig())
+    needed = (each.reads for each in costs.depends), costs.addresses, (each.writes for each in costs.depends)
+    room = at.I_ADDRESS - at.I_READS, at.I_WRITES - at.I_ADDRESS, at.INSTRUCTION - at.I_WRITES
+    assert tuple(max(map(len, each)) for each in needed) == room == (4, 1, 4)
 
 
 def test_lines_of_a_run_have_places_on_the_core() -> None:
