@@ -1,4 +1,4 @@
-"""Assembly of a program: a file's is looked for in the store first, without the assembler."""
+"""Assembly of a program: that of a file, or of a text that includes one, is looked for in the store first."""
 
 from __future__ import annotations
 
@@ -43,10 +43,15 @@ def assemble(
         if shipped is not None:
             return assemble_file(EXAMPLES / shipped, f"examples/{shipped}", target, parameters)
         return assemble_file(Path(source), str(source), target, parameters)
-    from microcode.assembler import assembled
-    from microcode.language import source_of
 
-    return assembled(source_of(source), target, parameters)[0]
+    def make() -> tuple[AssembledProgram, Sequence[Included]]:
+        from microcode.assembler import assembled  # not needed for a program that is kept
+        from microcode.language import source_of
+
+        return assembled(source_of(source), target, parameters)
+
+    key = _key("", "", source.encode(), target, parameters) if "include" in source else None
+    return make()[0] if key is None else kept_program(key, make, target.folders)
 
 
 def assemble_file(path: Path, shown: str, target: ProgramTarget[Code], parameters: Mapping[str, int | float]) -> Code:
@@ -55,23 +60,21 @@ def assemble_file(path: Path, shown: str, target: ProgramTarget[Code], parameter
     place = path.resolve()
 
     def make() -> tuple[Code, Sequence[Included]]:
-        from microcode.assembler import assembled  # not needed for a program that is kept
+        from microcode.assembler import assembled
         from microcode.language import Source
 
         source = Source(shown, text_of(content, SOURCE, shown).removeprefix("\ufeff"), place)
         return assembled(source, target, parameters)
 
-    key = _key(place, shown, content, target, parameters)
+    key = _key(str(place), shown, content, target, parameters)
     return make()[0] if key is None else kept_program(key, make, target.folders)
 
 
 def _key(
-    place: Path, shown: str, content: bytes, target: ProgramTarget[AssembledProgram], parameters: Mapping[str, object]
+    place: str, shown: str, content: bytes, target: ProgramTarget[AssembledProgram], parameters: Mapping[str, object]
 ) -> str | None:
     """Return the key of a program; None for another language, and if an instruction is declared outside of its set."""
     if target.language is not None or not target.instructions.is_shipped:
         return None
     code = digest_of(*DECIDING, target.instructions.home)
-    return key_of(
-        code, target.identity, str(place), shown, hashlib.sha256(content).hexdigest(), sorted(parameters.items())
-    )
+    return key_of(code, target.identity, place, shown, hashlib.sha256(content).hexdigest(), sorted(parameters.items()))

@@ -12,7 +12,7 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.evidence import Basis, Bench, Derivation, Digits, Number, Reason, Remark, Row, RowVerdict
 from pixelflow.node import Node, Run, WordUse, supply_of, words_of
 from tessellation.host.session import Session
-from tessellation.microprogram.method import Method, library_named
+from tessellation.microprogram.method import FloatLibrary, Method, library_named
 from tessellation.microprogram.passes import TextureControlPoints
 from tessellation.plan.memory_map import memory_map
 from tessellation.plan.schedule import Stage
@@ -115,18 +115,17 @@ class ThesisBench(Bench):
 
     def called(self, name: str, operands: int, library: str = "plain", size: int = 3) -> Run:
         """Return the account of one call of such a routine and nothing else."""
-        floats = library_named(library)
+        text = routine_call(library_named(library), name, operands, size)
+        key, shown = (name, operands, library, size), f"routine {name} of the library {library}, {size} bytes"
+        return self.once(key, lambda: self.program(text), shown)
 
-        def run() -> Run:
-            builder = Builder("routine")
-            builder.include(floats.source, BYTES=size, SCRATCH=100)
-            builder.call(
-                f"{name}{floats.ending}", *(builder.range(operand, size + 1) for operand in "dab"[: operands + 1])
-            )
-            return self._run(Node(self.config, "rows"), builder.build())
 
-        key = (name, operands, library, size)
-        return self.once(key, run, f"routine {name} of the library {library}, {size} bytes")
+def routine_call(floats: FloatLibrary, name: str, operands: int, size: int, before: str = "") -> str:
+    """Return the text of a program that calls a float routine, d from a and b; ``before`` precedes the call."""
+    names = "dab"[: operands + 1]
+    ranges = "\n".join(f"range {each}[{size + 1}]" for each in names)
+    including = f'include "{floats.source}" with BYTES = {size}, SCRATCH = 100'
+    return f"{including}\n{ranges}\n{before}\nCALL {name}{floats.ending}, {', '.join(names)}\n"
 
 
 def start_ups(run: Run) -> int:

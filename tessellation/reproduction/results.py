@@ -12,10 +12,10 @@ from math import comb
 
 import numpy as np
 
-from microcode import Builder
+from microcode import assemble
 from pixelflow.config import THESIS
 from pixelflow.evidence import Check
-from pixelflow.isa import MEMORY_BYTES, Imm, Register
+from pixelflow.isa import MEMORY_BYTES
 from pixelflow.node import Node
 from pixelflow.simd.lanes import AUTO
 from tessellation.host.patch_server import PatchServer
@@ -24,7 +24,7 @@ from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.microprogram.method import CACHING_WAYS, LIBRARIES, FloatLibrary, Method, library_named
 from tessellation.microprogram.passes import Plan
 from tessellation.plan.mapping import square_lanes
-from tessellation.reproduction.bench import ThesisBench
+from tessellation.reproduction.bench import ThesisBench, routine_call
 from tessellation.reproduction.fixed_model import fixed_samples
 from tessellation.surface.bpt import load
 from tessellation.surface.patch import Patch
@@ -165,29 +165,25 @@ def _expected(operation: Callable[..., np.ndarray], *operands: np.ndarray) -> np
     return np.where(np.abs(exact) < _SMALLEST, np.copysign(np.float32(0), found), found)
 
 
+_UNDER_AWAKE = "range awake[1]\nLD R, awake[0]\nCMP R, #1\nEC\n"
+
+
 def _run(floats: FloatLibrary, name: str, operands: list[np.ndarray], size: int = 3) -> tuple[np.ndarray, np.ndarray]:
     """Run a routine in the PEs of `_AWAKE` on columns of bytes, [byte, lane], low byte first.
 
     Returns the columns of the result, and for each lane whether its memory has changed.
     """
-    builder = Builder("operation")
-    builder.include(floats.source, BYTES=size, SCRATCH=100)
-    ranges = [builder.range(each, size + 1) for each in "dab"[: len(operands) + 1]]
-    awake = builder.range("awake", 1)
-    builder.emit("LD", Register.R, awake[0])
-    builder.emit("CMP", Register.R, Imm(1))
-    builder.emit("EC")
-    builder.call(f"{name}{floats.ending}", *ranges)
+    program = assemble(routine_call(floats, name, len(operands), size, _UNDER_AWAKE))
     node = Node(THESIS)
-    node.write_memory(awake.start, _AWAKE.astype(np.uint8)[None])
-    for where, given in zip(ranges[1:], operands, strict=True):
+    node.write_memory(program.range("awake").start, _AWAKE.astype(np.uint8)[None])
+    for where, given in zip("ab", operands, strict=False):
         lanes = np.zeros((size + 1, _LANES), np.uint8)
         lanes[:, : given.shape[1]] = given
-        node.write_memory(where.start, lanes)
+        node.write_memory(program.range(where).start, lanes)
     before = node.read_memory(0, MEMORY_BYTES)
-    node.run(builder.build())
+    node.run(program)
     changed = (node.read_memory(0, MEMORY_BYTES) != before).any(axis=0)
-    return node.read_memory(ranges[0].start, size + 1), changed
+    return node.read_memory(program.range("d").start, size + 1), changed
 
 
 def _wrong(found: np.ndarray, changed: np.ndarray, expected: np.ndarray) -> int:

@@ -131,9 +131,19 @@ def test_an_instruction_declared_elsewhere_is_not_kept(folder: Path, monkeypatch
     assert not files()
 
 
-def test_texts_and_standard_input_are_not_kept() -> None:
+def test_a_text_is_kept_where_it_includes_files_and_with_those_of_the_working_folder(
+    folder: Path, assembled: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assemble("LD R, #1\n")
     assert not files()
+    text, numbers = 'include "b.mc"\nLD R, #N\n', (3, 4, 4)
+    for at, number in enumerate(numbers):
+        place = folder / str(min(at, 1))
+        place.mkdir(exist_ok=True)
+        (place / "b.mc").write_text(f"const N = {number}\n")
+        monkeypatch.chdir(place)
+        assert assemble(text).instructions[0].operands[-1].value == number
+    assert len(assembled) == 3 and files() == 1
 
 
 @pytest.mark.parametrize("damage", ["cut off", "of others", "another object"])

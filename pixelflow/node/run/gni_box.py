@@ -120,7 +120,8 @@ class GniBox(Box[GniSpec, GniState]):
 
     def _all(self, port: str, count: int, cycle: Cycle) -> list[tuple[int, Item]]:
         """Return the items received at the ports of this name, with the ports' numbers."""
-        return [(index, item) for index in range(count) for item in self.wires[f"{port}{index}"].take_all(cycle)]
+        wires = [self.wires[f"{port}{index}"] for index in range(count)]
+        return [(index, item) for index, wire in enumerate(wires) if wire.waiting for item in wire.take_all(cycle)]
 
     # --- from modules to GPs ------------------------------------------------------------------------------------
 

@@ -6,9 +6,9 @@ commands. PE data, texture memory and GP memory are on this side; no clock is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import Protocol
 
@@ -153,7 +153,7 @@ class Prepared:
         self._chain: dict[Key, Action] = {}
         self._once: set[Key] = set()
         self._used_by: dict[int, tuple[int, ...]] = {}
-        self._joint: dict[tuple[int, ...], Callable[[NDArray[np.int64]], Action]] = {}
+        self._joint: dict[bytes, Callable[[NDArray[np.int64]], Action]] = {}
         """By the kinds of short straight code, which often differs in coefficients alone: what gives its action."""
 
     def is_on_lanes(self, index: int) -> bool:
@@ -181,13 +181,13 @@ class Prepared:
         """
         found = self.tallies(first, end)
         tallies = found.inside if found is not None else {}
-        kinds = tuple(self._kind_of[first:end])
-        joint = None if tallies else self._joint.get(kinds)
-        if joint is None and self._is_joint(kinds):
-            joint = self._array.joint(self.instructions, first, end, tallies)
-            if not tallies and len(kinds) <= _SHORT:
-                self._joint[kinds] = joint
-        if joint is not None:
+        if self._is_joint(first, end):
+            kinds = self._kind_of[first:end].tobytes()
+            joint = None if tallies else self._joint.get(kinds)
+            if joint is None:
+                joint = self._array.joint(self.instructions, first, end, tallies)
+                if not tallies and end - first <= _SHORT:
+                    self._joint[kinds] = joint
             return (joint(self.instructions.coefficients[first:end]),)
         words, make = self.instructions.words_between(first, end), partial(self._made, first, end, parameters)
         if not tallies:
@@ -214,10 +214,17 @@ class Prepared:
             )
         return self._tallies[first, end]
 
-    def _is_joint(self, kinds: Iterable[int]) -> bool:
-        """Return whether some instructions of these kinds have coefficients, and none refers to a parameter."""
-        kinds = {kind for kind in set(kinds) if self._is_on_lanes[kind]}
-        return any(map(self.instructions.counts.__getitem__, kinds)) and not any(map(self._bases_of.__getitem__, kinds))
+    def _is_joint(self, first: int, end: int) -> bool:
+        """Return whether some of the PEs' instructions here have coefficients, and none refers to a parameter."""
+        coefficients, parameters = (self._before[end] - self._before[first]).tolist()
+        return coefficients > 0 and parameters == 0
+
+    @cached_property
+    def _before(self) -> NDArray[np.int64]:
+        """How many of the PEs' instructions before each one have coefficients, and how many refer to parameters."""
+        kinds = zip(self._is_on_lanes, self.instructions.counts, self._bases_of, strict=True)
+        has = [(0, 0), *((int(lanes and count > 0), int(lanes and bases != ())) for lanes, count, bases in kinds)]
+        return np.cumsum(np.array(has, np.int64)[np.append(0, self.instructions.kind_of + 1)], axis=0)
 
     def _made(self, first: int, end: int, parameters: Sequence[int]) -> list[Action]:
         """Return the actions of instructions one by one; those without parameters come from a cache."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pixelflow.isa import Program, Unit
+from pixelflow.isa import Program
 from pixelflow.isa.control import CALL, HALT, JMP, RET, SIGNAL, WAIT
 from pixelflow.simd.errors import MachineFault
 
@@ -23,33 +24,29 @@ class StreamUse:
 def use_of(program: Program, entry: str) -> StreamUse:
     """Return the use of semaphores by the code that is reachable from a stream's entry."""
     instructions = program.by_kind
+    places = [index for index, _ in instructions.places_of(CALL, JMP, RET, HALT, WAIT, SIGNAL)]
     seen: set[int] = set()
-    found: list[int] = []
-    ahead = [program.index_of.get(program.entries[entry], len(instructions))]
+    ahead = [program.entries[entry]]
     while ahead:
-        index = ahead.pop()
-        while index < len(instructions) and index not in seen:
+        first = instructions.position(ahead.pop())
+        for index in [] if first is None else places[bisect_left(places, first) :]:
+            if index in seen:
+                break
             seen.add(index)
             instruction = instructions[index]
             declaration = instruction.declaration
-            index += 1
-            if declaration.unit is not Unit.SEQUENCER:
-                continue
             if declaration is CALL or declaration is JMP:
-                target = program.index_of.get(instruction.operands[0])
-                if target is not None:
-                    ahead.append(target)
-            elif declaration is WAIT or declaration is SIGNAL:
-                found.append(index - 1)
+                ahead.append(instruction.operands[0])
             if declaration is JMP or declaration is RET or declaration is HALT:
                 break
     waits: dict[int, tuple[int, ...]] = {}
     signals: dict[int, tuple[int, ...]] = {}
-    for index in sorted(found):
+    for index in sorted(seen):
         instruction = instructions[index]
-        uses = waits if instruction.declaration is WAIT else signals
-        semaphore = instruction.operands[0]
-        uses[semaphore] = (*uses.get(semaphore, ()), index)
+        if instruction.declaration is WAIT or instruction.declaration is SIGNAL:
+            uses = waits if instruction.declaration is WAIT else signals
+            semaphore = instruction.operands[0]
+            uses[semaphore] = (*uses.get(semaphore, ()), index)
     return StreamUse(waits, signals)
 
 

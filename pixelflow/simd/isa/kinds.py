@@ -40,7 +40,7 @@ class ByKind:
         self,
         kinds: tuple[Instruction, ...],
         kind_of: NDArray[np.intp],
-        addresses: list[int],
+        addresses: array[int],
         words: tuple[int, ...],
         code: NDArray[np.uint32],
         reading: Reading,
@@ -48,7 +48,7 @@ class ByKind:
         """``code`` is the words once more, for columns."""
         self.kinds = kinds
         self.kind_of = kind_of
-        self.kind_list: list[int] = kind_of.tolist()
+        self.kind_list = array("I", kind_of.astype(np.uint32).tobytes())
         """The same, for loops."""
         self.addresses = addresses
         self.counts = [each.declaration.layout.coefficients for each in kinds]
@@ -111,7 +111,7 @@ def kinds_of(words: tuple[int, ...], instructions: InstructionSet[Declaration]) 
     for opcode, declaration in declared.items():
         length_of[opcode], key_of[opcode] = declaration.words, declaration.layout.leading
     lengths = np.array(length_of, np.intp)[code >> 24].tolist()
-    addresses: list[int] = []
+    addresses = array("I")
     at, size = 0, len(words)
     while at < size:
         addresses.append(at)

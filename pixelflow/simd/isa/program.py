@@ -301,7 +301,9 @@ class AssembledProgram(Shown):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         lines = tuple([SourceLine(*each) for each in state["lines"]])
-        vars(self).update(state, words=tuple(state["words"]), line_of=tuple(state["line_of"]), lines=lines)
+        once: dict[int, int] = {}  # equal words are one number
+        words = tuple([once.setdefault(word, word) for word in state["words"]])
+        vars(self).update(state, words=words, line_of=tuple(state["line_of"]), lines=lines)
 
     def __repr__(self) -> str:
         return f"Program({self.name!r}, {len(self.words)} words, sha256 {self.sha256[:12]})"
