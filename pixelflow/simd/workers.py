@@ -83,20 +83,6 @@ class WorkerPool:
                 yield early.pop(following)
                 following += 1
 
-    def dealt(self, weights: Sequence[float]) -> list[list[int]]:
-        """Return the places of items that each process does together, for items too small to be handed over one by one.
-
-        All have about the same weight; for this process every item is alone.
-        """
-        if self.alone(len(weights)):
-            return [[place] for place in range(len(weights))]
-        hands, held = [list[int]() for _ in range(self.jobs)], [0.0] * self.jobs
-        for place in sorted(range(len(weights)), key=lambda place: -weights[place]):
-            least = held.index(min(held))
-            hands[least].append(place)
-            held[least] += weights[place]
-        return [hand for hand in hands if hand]
-
     def finished(
         self,
         work: Callable[[_Item], _Found],

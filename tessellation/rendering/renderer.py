@@ -111,7 +111,7 @@ def render(
     data, found = TriangleData.of(triangles), regions(triangles, width, height)
     if node is None and watch is None:
         orders = [_RegionOrder(each.alone(), data.part(each.triangles), background, config, engine) for each in found]
-        return put_together(_drawn_by(workers, orders), width, height, progress)
+        return put_together(workers.each(_drawn_region, orders, str, _RegionOrder.weight), width, height, progress)
     programs = ((region, region_program(data, region, background)) for region in found)
     return execute(programs, width, height, config=config, engine=engine, progress=progress, watch=watch, node=node)
 
@@ -155,10 +155,6 @@ def drawn_regions(
         yield _executed(node, region, region_program(data, region, background, during=during(region)))
 
 
-_AS_TRIANGLES = 100
-"""Triangles that take as long as a region without any."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _RegionOrder:
     """One region of a picture, complete for a worker; ``data`` has only its triangles."""
@@ -168,6 +164,13 @@ class _RegionOrder:
     background: tuple[int, int, int]
     config: NodeConfig
     engine: str
+
+    def weight(self) -> float:
+        """Duration relative to other regions."""
+        return len(self.region.triangles)
+
+    def __str__(self) -> str:
+        return f"the region at {self.region.left}, {self.region.top}"
 
 
 RegionDrawn = tuple[RegionRun, Picture]
@@ -181,26 +184,6 @@ class _Kept(threading.local):
 
 
 _kept = _Kept()
-
-
-def _drawn_by(workers: WorkerPool, orders: Sequence[_RegionOrder]) -> Iterator[RegionDrawn]:
-    """Yield the regions in order, drawn by workers."""
-    hands = workers.dealt([_AS_TRIANGLES + len(each.region.triangles) for each in orders])
-    following, early = 0, dict[int, RegionDrawn]()
-    found = workers.each(_drawn_regions, [[orders[place] for place in hand] for hand in hands], _named)
-    for hand, drawn in zip(hands, found, strict=True):
-        early |= zip(hand, drawn, strict=True)
-        while following in early:
-            yield early.pop(following)
-            following += 1
-
-
-def _named(orders: Sequence[_RegionOrder]) -> str:
-    return "the regions at " + ", ".join(f"({each.region.left}, {each.region.top})" for each in orders)
-
-
-def _drawn_regions(orders: Sequence[_RegionOrder]) -> list[RegionDrawn]:
-    return [_drawn_region(each) for each in orders]
 
 
 def _drawn_region(order: _RegionOrder) -> RegionDrawn:

@@ -17,7 +17,7 @@ from tessellation.rendering import Rendering, render
 from tests.rendering.test_node import HEIGHT, WIDTH, family
 
 
-class Elsewhere(WorkerPool):
+class Elsewhere:
     """Another process, without one: what goes there and comes back is copied, and every region has a fresh node."""
 
     def each(self, work: Callable, items: Sequence, name: Callable = str, weight: Callable | None = None) -> Iterator:
@@ -49,7 +49,7 @@ def test_a_region_does_not_depend_on_what_its_node_did_before(engine: str, trian
 def test_a_region_is_drawn_elsewhere_as_it_is_here(triangles: ScreenTriangles) -> None:
     lines: list[str] = []
     here = render(triangles, WIDTH, HEIGHT, background=(1, 2, 3))
-    there = render(triangles, WIDTH, HEIGHT, background=(1, 2, 3), workers=Elsewhere(2), progress=lines.append)
+    there = render(triangles, WIDTH, HEIGHT, background=(1, 2, 3), workers=Elsewhere(), progress=lines.append)
     assert same(there, here) and here.cycles == sum(each.run.cycles for each in there.regions)
     assert there.cycles_by_stage == here.cycles_by_stage and there.drawn == here.drawn
     assert [re.findall(r"\d+", line) for line in lines] == [["0", "63", "100"], ["64", "99", "100"]]

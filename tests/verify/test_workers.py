@@ -65,12 +65,6 @@ def test_results_come_in_the_order_of_the_items() -> None:
     assert list(WorkerPool(2).each(turned, items)) == list(WorkerPool().each(turned, items)) == [0, -1, -2, -3, -4]
 
 
-def test_items_are_dealt_by_weight() -> None:
-    assert WorkerPool(2).dealt([1, 9, 2, 4, 3]) == [[1, 0], [3, 4, 2]]
-    assert WorkerPool(3).dealt([5, 5]) == [[0], [1]]
-    assert WorkerPool().dealt([1, 9, 2]) == [[0], [1], [2]]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_lost_process_names_its_item() -> None:
     with pytest.raises(WorkerLost, match="killed while it worked on claim 3; where memory was short, fewer --jobs"):
