@@ -165,7 +165,9 @@ class RoundsDraft:
             key = others[0]
             if len(others) > 1:  # slow, but rare
                 _, key = np.unique(np.array(others), axis=1, return_inverse=True)
-            _, kinds, variant_of = np.unique(key, return_index=True, return_inverse=True)
+            distinct = np.unique(key)
+            kinds, variant_of = np.zeros(len(distinct), np.intp), np.searchsorted(distinct, key)
+            kinds[variant_of] = np.arange(len(key))
         variants = []
         for kind in rounds[kinds].tolist():
             given = [0 if at in coefficients else _in_round(each, kind) for at, each in enumerate(operands)]

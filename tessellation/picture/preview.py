@@ -79,7 +79,7 @@ def picture(mesh: Mesh, view: View | None = None) -> np.ndarray:
     shadow = _Shadow.of(placed, mesh.triangles)
     surface = _Surface.of(mesh, placed, triangles, camera)
     colours = np.zeros((camera.height * camera.width, 3), np.float32)
-    seen = [nearest(triangles, camera.width, camera.height, place)[0].reshape(-1) for place in SAMPLES]
+    seen = [_nearest(triangles, camera, place) for place in SAMPLES]
     for number, (place, here) in enumerate(zip(SAMPLES, seen, strict=True)):
         # The samples of a pixel that one triangle covers are shaded once, at the first of them.
         new = here != NOTHING
@@ -97,8 +97,13 @@ def picture(mesh: Mesh, view: View | None = None) -> np.ndarray:
     floor = float(placed[:, 2].min()) - 1e-3
     for part in _batches(np.flatnonzero(empty)):
         colours[part] += empty[part, None] * _floor_and_sky(camera, part, floor, shadow)
-    image = np.clip(colours / len(SAMPLES), 0.0, 1.0) ** np.float32(1 / 2.2) * 255 + 0.5
-    return image.astype(np.uint8).reshape(camera.height, camera.width, 3)
+    del seen, empty
+    colours /= len(SAMPLES)
+    np.clip(colours, 0.0, 1.0, out=colours)
+    colours **= np.float32(1 / 2.2)
+    colours *= 255
+    colours += 0.5
+    return colours.astype(np.uint8).reshape(camera.height, camera.width, 3)
 
 
 def png(mesh: Mesh, view: View | None = None) -> bytes:
@@ -123,6 +128,11 @@ def require_pillow() -> None:
 def _triangles(screen: np.ndarray, depth: np.ndarray, corners: np.ndarray) -> ScreenTriangles:
     """Return triangles without colours, which are computed only for visible pixels."""
     return snap(screen[corners], depth[corners], np.zeros((*corners.shape, 3), np.uint8))
+
+
+def _nearest(triangles: ScreenTriangles, camera: Camera, place: tuple[int, int]) -> np.ndarray:
+    """Return which triangle is seen in each pixel, or NOTHING: uint32[pixel]."""
+    return nearest(triangles, camera.width, camera.height, place)[0].reshape(-1).astype(np.uint32)
 
 
 def _batches(pixels: np.ndarray) -> list[np.ndarray]:

@@ -82,11 +82,11 @@ class TriangleData:
 
     edges: drawing.Edges
     planes: drawing.Planes
-    flat: tuple[bool, ...]
+    flat: NDArray[np.bool_]
     """True for triangles of one colour."""
-    quotients: drawing.Quotients | None = None
+    quotients: drawing.Quotients | None
     """Present if colours of some triangle follow perspective."""
-    divided: tuple[bool, ...] = ()
+    divided: NDArray[np.bool_]
     """True for those triangles: neither flat nor at one distance at all three corners."""
 
     @classmethod
@@ -97,9 +97,9 @@ class TriangleData:
         return cls(
             drawing.edges_of(triangles),
             drawing.planes_of(triangles),
-            tuple(flat.tolist()),
+            flat,
             quotients,
-            tuple(divided.tolist()),
+            divided,
         )
 
     def part(self, which: NDArray[np.int64]) -> TriangleData:
@@ -108,11 +108,11 @@ class TriangleData:
         return TriangleData(
             drawing.Edges(edges.a[which], edges.b[which], edges.c[which]),
             drawing.Planes(planes.a[which], planes.b[which], planes.c[which]),
-            tuple(np.array(self.flat, bool)[which].tolist()),
+            self.flat[which],
             None
             if quotients is None
             else drawing.Quotients(quotients.a[which], quotients.b[which], quotients.c[which], quotients.bits),
-            tuple(np.array(self.divided, bool)[which].tolist()),
+            self.divided[which],
         )
 
 
@@ -167,7 +167,7 @@ def region_program(
     if during is not None:
         during.emit_before(builder)
     numbers = region.triangles
-    memory = PixelMemory.declared(builder, divided=bool(np.array(data.divided, bool)[numbers].any()))
+    memory = PixelMemory.declared(builder, divided=bool(data.divided[numbers].any()))
     builder.mark("clear")
     builder.emit("EMC_SetEnab")
     builder.emit("EMC_TreeIntoMem_Li", memory.depth, _DEPTH_BYTES, 0, 0, drawing.FAR << drawing.DEPTH_FRACTION)
@@ -191,7 +191,7 @@ def _emit_triangles(
     builder: Builder, memory: PixelMemory, data: TriangleData, numbers: NDArray[np.int64], region: Region
 ) -> None:
     """Emit one round for each triangle, in order."""
-    flat, divided = np.array(data.flat, bool)[numbers], np.array(data.divided, bool)[numbers]
+    flat, divided = data.flat[numbers], data.divided[numbers]
     shaded = ~(flat | divided)
     rounds, edges = builder.rounds(len(numbers)), data.edges
     rounds.emit("MARK", "edges")

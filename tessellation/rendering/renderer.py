@@ -250,8 +250,7 @@ def _plane(node: Node, pixels: tuple[np.ndarray, np.ndarray]) -> Picture:
     depths, colours = pixels
     places = np.ravel_multi_index((y, x), (REGION_HEIGHT, REGION_WIDTH))
     picture.depths.reshape(-1)[places] = depths
-    for channel, plane in enumerate(np.moveaxis(picture.colours, -1, 0)):
-        plane.reshape(-1)[places] = colours[:, channel]
+    picture.colours.reshape(-1, 3)[places] = colours
     return picture
 
 

@@ -169,8 +169,8 @@ def form(
 
     Words are given as addresses. A record holds those words; MARKs between them serve observation and are left out.
     """
-    edges, planes = np.zeros((1, 3), np.int64), np.zeros((1, 4), np.int64)
-    data = TriangleData(Edges(edges, edges, edges), Planes(planes, planes, planes), (False,), None, (False,))
+    edges, planes, plain = np.zeros((1, 3), np.int64), np.zeros((1, 4), np.int64), np.zeros(1, bool)
+    data = TriangleData(Edges(edges, edges, edges), Planes(planes, planes, planes), plain, None, plain)
     empty, one = (region_program(data, Region(left, top, np.arange(count)), background) for count in range(2))
     first = len(empty.words) - 1  # without HALT
     drawn = (

@@ -87,3 +87,20 @@ def test_a_chain_of_templates_is_fused_to_the_same() -> None:
     engine.run([chain])
     other.run([other.prepare(_store(row)) for row in numbers.tolist()])
     assert engine.digest() == other.digest()
+
+
+@pytest.mark.parametrize("name", available())
+def test_a_store_after_a_compare_reaches_the_lanes_that_passed(name: str) -> None:
+    """In several tiles: all lanes of one pass, some of another, none of the others, and then none at all."""
+    engine = make_engine(name, Shape(lanes=8192, group=32, rows=8, words=("R",), carries=("C",), masks=("E",)))
+    lane = np.arange(8192)
+    engine.set_coordinates(lane, np.zeros_like(lane))
+    which = np.array([2, 1, 0, 2, 1, 1, 0, 2, 1, 0])
+    numbers = np.zeros((10, 3), np.int64)
+    numbers[1], numbers[2] = (1, 0, -3000), (0, 0, 77)  # 77 where x < 3000
+    numbers[4], numbers[5], numbers[6] = (1, 0, -8192), (0, 0, 1), (0, 0, 88)  # 1 < 0 nowhere
+    numbers[8], numbers[9] = (-1, 0, 8000), (1, 0, 256)  # x + 256 where x > 8000
+    engine.run([engine.prepare_all([engine.template(*each) for each in MEANINGS[:3]], which)(numbers)])
+    wanted = np.where(lane < 3000, 77, np.where(lane > 8000, lane + 256, 0))
+    found = engine.get_rows(0, 2).astype(int)
+    assert np.array_equal(found[0] + 256 * found[1], wanted)

@@ -181,7 +181,7 @@ def test_words_are_those_of_the_host(name: str, samples: int, size: tuple[int, i
     view = View(width=size[0], height=size[1])
     _, words = generate_words(load(name).patches, samples, view, method=method)
     triangles = words.triangles
-    plain = (False,) * len(triangles)
+    plain = np.zeros(len(triangles), bool)
     data = TriangleData(edges_of(triangles), planes_of(triangles), plain, None, plain)
     programs = zip(regions(triangles, *size), word_programs(words, GREY), strict=True)
     for expected, (region, found) in programs:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import ref
 
+import numpy as np
+
 from pixelflow.config import ExtraConfig, IgcConfig, NodeConfig
-from pixelflow.isa import Family, Instruction, Mem, Program, Unit
+from pixelflow.isa import Instruction, Mem, Program, Unit
 from pixelflow.isa.control import RET, SIGNAL, START, WAIT, takes_control
 from pixelflow.isa.declarations import ENABLE_STACK, LATCH_STACK
 from pixelflow.node.pe_array import influences
@@ -20,6 +22,7 @@ from pixelflow.node.run.straight_code import (
     RoutineBody,
     StraightCode,
     StraightCodes,
+    changes_depth,
     meets_ports,
     sharing,
 )
@@ -43,11 +46,12 @@ class Sequencer:
         control = [takes_control(each.declaration) for each in by_kind.kinds]
         cycles = [config.control_cycles if each else own for each, own in zip(control, takes, strict=True)]
         self.cycles = by_kind.spread(cycles)
+        self.cycles_of_kinds = np.array(cycles, np.int64)
         waits = extra.store_then_read or not (config.fold_loops or config.control_cycles)
         self.stalls = Stalls(by_kind, self.cycles, config, extra) if waits else None
         """Waits of one instruction for the one before it; None where the configuration excludes them."""
         # Instructions that change the depth of a stack are rare; the stream checks only these.
-        self.watched = by_kind.each(lambda i: bool(i.declaration.pushes) or i.declaration.family is Family.STARTUP)
+        self.watched = by_kind.each(lambda i: changes_depth(i.declaration))
         self.loop_end = loops_of(program)
         self._names: dict[int, str] = {}
         self.semaphore_uses = [
@@ -217,8 +221,7 @@ class Analysis:
         sequencer = self.sequencer
         return StraightCodes(
             self.program.by_kind,
-            sequencer.cycles,
-            sequencer.watched,
+            sequencer.cycles_of_kinds,
             self.port_use,
             names=len(self.program.names) if stages else 0,
             known=self._straight_codes[stages],

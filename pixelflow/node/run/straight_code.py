@@ -12,15 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT, PORT_BYTES, Family, Instruction, Unit
 from pixelflow.isa.control import CALL, MARK
 from pixelflow.node.run.stalls import Stalls
+from pixelflow.simd.isa.declare import Declaration
 from pixelflow.simd.isa.kinds import ByKind
 
 # Instructions of the EMC stream that are visible to the texture side: those that touch a local port or set a mark.
 
+
+_AT_ONCE = 64
+"""Instructions looked at together, at first: most straight code is not longer."""
+
+_NO_STAGES: tuple[Sequence[int], Sequence[int]] = (), ()
 
 _PORTS = range(INPUT_PORT, OUTPUT_PORT + PORT_BYTES)
 
@@ -51,9 +59,9 @@ class PortUse:
         # Filled on first execution: most instructions of a library are never executed.
         self._known: dict[int, bool | tuple[tuple[int, int, int], ...]] = {}
 
-    def certain(self, index: int) -> bool | None:
-        """Return the result of `sharing` for an instruction."""
-        known = self._of(self._kind_of[index])
+    def certain(self, kind: int) -> bool | None:
+        """Return the result of `sharing` for instructions of a kind."""
+        known = self._of(kind)
         return known if isinstance(known, bool) else None
 
     def relative(self, kind: int) -> tuple[tuple[int, int, int], ...]:
@@ -81,6 +89,11 @@ class PortUse:
         if known is not None:
             return known
         return tuple((m.base, m.offset, size) for m, size in instruction.touches if m.base is not None)
+
+
+def changes_depth(declaration: Declaration) -> bool:
+    """Return whether an instruction changes the depth of a stack, which the stream tracks."""
+    return bool(declaration.pushes) or declaration.family is Family.STARTUP
 
 
 @dataclass(slots=True)
@@ -127,8 +140,8 @@ class StraightCode:
     settings: bool = False
     body: RoutineBody | None = None
     """The routine that is called, where this is a call."""
-    stages: tuple[tuple[int, int, int], ...] = ()
-    """Stages that begin in it: (instruction, cycles before it, number of the name) each."""
+    stages: tuple[Sequence[int], Sequence[int]] = _NO_STAGES
+    """Stages that begin in it: the numbers of their names, and the cycles before each."""
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -159,8 +172,7 @@ class StraightCodes:
     def __init__(
         self,
         instructions: ByKind,
-        cycles: Sequence[int],
-        watched: Sequence[object],
+        cycles: NDArray[np.int64],
         ports: PortUse,
         *,
         names: int = 0,
@@ -170,18 +182,17 @@ class StraightCodes:
         call: Callable[[int], StraightCode | None] | None = None,
     ) -> None:
         self._kinds, self._kind_of = instructions.kinds, instructions.kind_list
+        self._all_kinds = instructions.kind_of
         self._size = len(instructions)
         self._names = names
         self._cycles = cycles
-        self._watched = watched
         self._ports = ports
         self._known = {} if known is None else known
         self._stalls = stalls
         self._timed = timed
         self._call = call
-        self._plain: set[int] = set()
-        self._staged: set[int] = set()
-        """Kinds checked so far: plain ones, and beginnings of stages that have names."""
+        self._goes_on: dict[int, bool] = {}
+        """Whether instructions of a kind may be in straight code."""
         self._found: dict[int, StraightCode | None] = {}
         self._skips: dict[int, int] = {}
         """Count of skips in this run, by the first instruction."""
@@ -209,23 +220,23 @@ class StraightCodes:
                 end += 1
             if end > first:
                 return self._code(first, end, settings=True)
-        kind_of, plain, staged = self._kind_of, self._plain, self._staged
-        stages: list[int] = []
-        limit = self._limit(first)
-        for end in range(first, limit):
-            kind = kind_of[end]
-            if kind in plain:
-                continue
-            if kind in staged or self._is_stage(end):
-                staged.add(kind)
-                stages.append(end)
-            elif self._is_plain(end):
-                plain.add(kind)
-            else:
+        end, limit, step = first, self._limit(first), _AT_ONCE
+        while end < limit:
+            past = min(limit, end + step)
+            other = next((kind for kind in dict.fromkeys(self._kind_of[end:past]) if not self._may_hold(kind)), None)
+            if other is not None:
+                end = self._kind_of.index(other, end)
                 break
-        else:
-            end = limit
-        return self._code(first, end, stages=stages)
+            end, step = past, 2 * step
+        return self._code(first, end)
+
+    def _may_hold(self, kind: int) -> bool:
+        """Return whether straight code may hold instructions of a kind."""
+        found = self._goes_on.get(kind)
+        if found is None:
+            plain = self._is_straight(kind) and self._ports.certain(kind) is not True
+            found = self._goes_on[kind] = plain or self._is_stage(kind)
+        return found
 
     def _limit(self, first: int) -> int:
         """Return the end of what can be skipped at most: inside of it, no read waits for a store."""
@@ -235,9 +246,9 @@ class StraightCodes:
         """Return an instruction without coefficients."""
         return self._kinds[self._kind_of[index]]
 
-    def _is_stage(self, index: int) -> bool:
-        """Return whether a stage that has a name begins here."""
-        instruction = self._at(index)
+    def _is_stage(self, kind: int) -> bool:
+        """Return whether instructions of a kind begin a stage that has a name."""
+        instruction = self._kinds[kind]
         return instruction.declaration is MARK and instruction.operands[0] < self._names
 
     def _begins_shared(self, first: int) -> bool:
@@ -245,7 +256,7 @@ class StraightCodes:
 
     def _make_shared(self, first: int) -> StraightCode | None:
         end, index, limit = first, first, self._limit(first)
-        while index < limit and self._is_straight(index) and not self._sets_mark(index):
+        while index < limit and self._is_straight(self._kind_of[index]) and not self._sets_mark(index):
             index += 1
             if self._sharing(index - 1) is True:
                 end = index
@@ -254,31 +265,31 @@ class StraightCodes:
     def _sets_mark(self, index: int) -> bool:
         return self._at(index).declaration.family is Family.PORT
 
-    def _code(
-        self, first: int, end: int, *, shared: bool = False, settings: bool = False, stages: Sequence[int] = ()
-    ) -> StraightCode | None:
-        if end - first - len(stages) < 2:
+    def _code(self, first: int, end: int, *, shared: bool = False, settings: bool = False) -> StraightCode | None:
+        kinds = dict.fromkeys(self._kind_of[first:end])
+        names = {kind: self._kinds[kind].operands[0] for kind in kinds if self._is_stage(kind)}
+        kind_of, stages = self._all_kinds[first:end], _NO_STAGES
+        cycles = self._cycles[kind_of]
+        if names:
+            begins = np.isin(kind_of, list(names))
+            numbers = [names[kind] for kind in kind_of[begins].tolist()]
+            stages = numbers, (np.cumsum(cycles) - cycles)[begins].tolist()
+        if end - first - len(stages[0]) < 2:
             return None
         reach: dict[int, tuple[int, int]] = {}
-        for kind in dict.fromkeys(self._kind_of[first:end]):
+        for kind in kinds:
             for base, offset, size in self._ports.relative(kind):
                 low, high = reach.get(base, (offset, offset))
                 reach[base] = (min(low, offset), max(high, offset + size))
         relative = tuple((base, *ends) for base, ends in reach.items())
-        before = list(accumulate(self._cycles[first:end], initial=0))
-        kinds, kind_of = self._kinds, self._kind_of
-        names = {kind: kinds[kind].operands[0] for kind in {kind_of[index] for index in stages}}
-        marks = tuple([(index, before[index - first], names[kind_of[index]]) for index in stages])
-        return StraightCode(first, end, before[-1], relative, shared, settings, stages=marks)
+        return StraightCode(first, end, int(cycles.sum()), relative, shared, settings, stages=stages)
 
-    def _is_straight(self, index: int) -> bool:
-        return self._at(index).declaration.unit is Unit.PE and not self._watched[index]
-
-    def _is_plain(self, index: int) -> bool:
-        return self._is_straight(index) and self._sharing(index) is not True
+    def _is_straight(self, kind: int) -> bool:
+        declaration = self._kinds[kind].declaration
+        return declaration.unit is Unit.PE and not changes_depth(declaration)
 
     def _sharing(self, index: int) -> bool | None:
-        return self._ports.certain(index)
+        return self._ports.certain(self._kind_of[index])
 
     def note(self, code: StraightCode) -> None:
         """Count a skip of straight code."""

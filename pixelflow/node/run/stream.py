@@ -8,6 +8,7 @@ timing-only run is the same walk without an array.
 from __future__ import annotations
 
 import copy
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
@@ -184,9 +185,9 @@ class ControlFlow:
 
     # --- checks --------------------------------------------------------------------------------------------------
 
-    def _watch_control(self) -> None:
+    def _watch_control(self, times: int = 1) -> None:
         since, count = self._control_since
-        count = count + 1 if since == self.cycle else 1
+        count = count + times if since == self.cycle else times
         self._control_since = (self.cycle, count)
         if count > _CONTROL_LIMIT:
             self._fault(f"{_CONTROL_LIMIT:,} control instructions and no other: a loop that takes no time")
@@ -376,7 +377,7 @@ class Stream(ControlFlow):
             return False  # the first instruction has been waited for, and continues alone
         if supply is not None and supply.joint and not (body is None and supply.has(code.first, code.end, self.cycle)):
             return False  # the arrival of the words may not be known yet
-        if code.stages:
+        if code.stages[0]:
             self._go_past(code)
         elif body is None:
             self._go_through(code.first, code.end, code.cycles)
@@ -397,11 +398,14 @@ class Stream(ControlFlow):
 
     def _go_past(self, code: StraightCode) -> None:
         """Let the time of straight code with stages pass; words are there at once."""
-        began = self.cycle
-        for index, before, name in code.stages:
-            self.index, self.cycle = index + 1, began + before
-            self._watch_control()
-            self.mark(name)
+        began, names = self.cycle, self.program.names
+        numbers, before = code.stages
+        begun = zip([names[number] for number in numbers], [began + cycles for cycles in before], strict=True)
+        self.cycle = began + before[-1]
+        self._watch_control(len(before) - bisect_left(before, before[-1]))
+        self.stages += begun
+        for name, cycle in self.stages[-len(before) :] if self.bus.wants(StageBegan) else ():
+            self.bus.emit(StageBegan, cycle, self.name, name)
         self.cycle = began + code.cycles
         self._leave(code.first, code.end)
 

@@ -110,7 +110,7 @@ def kinds_of(words: tuple[int, ...], instructions: InstructionSet[Declaration]) 
     length_of, key_of = [1] * 256, [1] * 256
     for opcode, declaration in declared.items():
         length_of[opcode], key_of[opcode] = declaration.words, declaration.layout.leading
-    lengths = np.array(length_of, np.intp)[code >> 24].tolist()
+    lengths = np.array(length_of, np.uint8)[code >> 24].tobytes()
     addresses = array("I")
     at, size = 0, len(words)
     while at < size:

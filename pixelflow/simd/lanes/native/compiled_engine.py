@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.lanes.algebra import Algebra
-from pixelflow.simd.lanes.engine import Engine, Meaning, Numbered, Shape
-from pixelflow.simd.lanes.form import COORDINATES, Form, Interpreter, Op, Part, coordinate_bytes, places_of
-from pixelflow.simd.lanes.native.dispatch import DISPATCH, ELSEWHERE, FIXED, GO, GUARD, Dispatch
+from pixelflow.simd.lanes.engine import Engine, Meaning, Numbered, Shape, Template
+from pixelflow.simd.lanes.form import COORDINATES, Form, Interpreter, Part, coordinate_bytes, places_of
+from pixelflow.simd.lanes.native.dispatch import DISPATCH, ELSEWHERE, EMPTY, FIXED, GO, GUARD, Dispatch
 from pixelflow.simd.lanes.native.lowering import (
     Block,
     Slotted,
@@ -25,6 +25,7 @@ from pixelflow.simd.lanes.native.lowering import (
     function,
     masks_read,
     parts_of,
+    rests,
     slots_of,
     slotted,
 )
@@ -43,22 +44,26 @@ _TRIAL = tuple([0x123456789ABCDE00 + 0x1357 * index for index in range(1, 9)])
 _TRIALS = _TRIAL, tuple([~number for number in _TRIAL])
 """Two sets of numbers that nothing else is equal to, and that differ in every bit."""
 
+_NO_MASK = -1
+_LOOK = 3
+"""Words of a look whether a mask is empty."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledTemplate:
     """Code of a meaning, to be filled in with numbers."""
 
-    meaning: Numbered
-    numbers: int
-    parts: Sequence[Part]
+    plain: Template
+    """That of any engine, by which parts are made."""
+    parts: int
     code: NDArray[np.int64]
     """Its words, with those of a trial for numbers."""
-    places: tuple[tuple[int, int], ...] = ()
-    """Each place of a number among the words: the place, and which number."""
-    slopes: tuple[tuple[int, int], ...] = ()
-    """The numbers that are A and B of an affine value: where both are 0 it is recorded as a constant."""
-    is_fixed: bool = True
-    """True if the code is the same but for the numbers; else each set of numbers is recorded by itself."""
+    places: NDArray[np.intp]
+    """Places of numbers among the words, and which number each is: two rows."""
+    mask: int
+    """The row of a mask without which the meaning changes nothing, or `_NO_MASK`."""
+    cuts: bool
+    """True if it may clear that mask."""
 
 
 class LazyParts(Sequence[Part]):
@@ -88,76 +93,72 @@ class LazyParts(Sequence[Part]):
 
 
 def template_of(
-    meaning: Numbered, numbers: int, prepare: Callable[[Sequence[int]], tuple[Sequence[Part], NDArray[np.int64]]]
-) -> CompiledTemplate:
-    """Return the template of a meaning that takes this many numbers; ``prepare`` gives its parts and code with some."""
-    parts, code = prepare(_TRIALS[0][:numbers])
-    if not numbers:
-        return CompiledTemplate(meaning, numbers, parts, code)
-    others, other_code = prepare(_TRIALS[1][:numbers])
+    plain: Template, prepare: Callable[[Sequence[int]], CompiledAction], masks: Sequence[int]
+) -> CompiledTemplate | None:
+    """Return the template of a meaning, which ``prepare`` records with numbers; ``masks`` are the rows of masks.
+
+    None where each set of numbers has to be recorded by itself.
+    """
+    trials = [prepare(trial) for trial in _TRIALS]
+    (parts, code), (others, other_code) = [(each.parts, np.frombuffer(each.code, np.int64)) for each in trials]
+    if [each.form for each in parts] != [each.form for each in others] or len(code) != len(other_code):
+        return None
     number_of = {pair: index for index, pair in enumerate(zip(*_TRIALS, strict=True))}
-    is_fixed = [each.form for each in parts] == [each.form for each in others] and len(code) == len(other_code)
-    places: list[tuple[int, int]] = []
-    slopes: list[tuple[int, int]] = []
-    if is_fixed:
-        for at in np.flatnonzero(code != other_code).tolist():
-            number = number_of.get((int(code[at]), int(other_code[at])))
-            is_fixed = is_fixed and number is not None
-            places.append((at, -1 if number is None else number))
-        trial = {value: index for index, value in enumerate(_TRIALS[0])}
-        for part in parts:
-            for step in part.form.steps:
-                if step.op is Op.AFFINE:
-                    a, b = part.operands[step.detail : step.detail + 2]
-                    slopes.append((trial.get(a, -1), trial.get(b, -1)))
-        is_fixed = is_fixed and all(min(each) >= 0 for each in slopes)
-    if not is_fixed:
-        return CompiledTemplate(meaning, numbers, parts, code, is_fixed=False)
-    return CompiledTemplate(meaning, numbers, parts, code, tuple(places), tuple(slopes))
+    at = np.flatnonzero(code != other_code)
+    which = [number_of.get(pair, -1) for pair in zip(code[at].tolist(), other_code[at].tolist(), strict=True)]
+    if -1 in which:
+        return None
+    mask = next((row for row in masks if all(rests(part, row) for part in parts)), _NO_MASK)
+    stored = {part.operands[part.form.steps[at].detail] for part in parts for at in part.form.stores}
+    return CompiledTemplate(plain, len(parts), code, np.array([at, which], np.intp), mask, mask in stored)
 
 
 class Filling:
-    """The code of many meanings one after the other, with room for the numbers of each: a row of an array."""
+    """The code of many meanings one after the other, with room for the numbers of each: a row of an array.
 
-    def __init__(self, templates: Sequence[CompiledTemplate], which: NDArray[np.intp]) -> None:
-        """``which`` is the template of each meaning."""
-        self.templates, self.which = templates, which
-        self.parts = int(np.array([len(each.parts) for each in templates], np.intp)[which].sum())
-        lengths = np.array([len(each.code) for each in templates], np.intp)[which]
-        self._ends = np.cumsum(lengths)
-        self._starts = self._ends - lengths
-        self._code = np.empty(int(lengths.sum()), np.int64)
-        places, slopes, changing = [np.zeros((3, 0), np.intp)], [np.zeros((3, 0), np.intp)], [np.zeros(0, np.intp)]
-        for kind, template in enumerate(templates):
-            rows = np.flatnonzero(which == kind)
-            at = self._starts[rows]
-            self._code[at[:, None] + np.arange(len(template.code))] = template.code
-            places += [np.stack([at + place, rows, np.full(len(rows), number)]) for place, number in template.places]
-            slopes += [np.stack([rows, np.full(len(rows), a), np.full(len(rows), b)]) for a, b in template.slopes]
-            changing += [] if template.is_fixed else [rows]
-        self._places, self._slopes = np.concatenate(places, axis=1), np.concatenate(slopes, axis=1)
-        self._changing = np.concatenate(changing)
+    Meanings that change nothing without a mask are left out, in a tile, once the one before has cleared it there.
+    """
 
-    def filled(
-        self,
-        numbers: NDArray[np.int64],
-        prepare: Callable[[CompiledTemplate, Sequence[int]], tuple[Sequence[Part], NDArray[np.int64]]],
-    ) -> tuple[NDArray[np.int64], int]:
-        """Return the code with these numbers, and how many parts it has; ``prepare`` serves what is not in its form."""
-        code, count = self._code.copy(), self.parts
-        at, rows, number = self._places
-        code[at] = numbers[rows, number]
-        rows, a, b = self._slopes
-        constant = rows[(numbers[rows, a] == 0) & (numbers[rows, b] == 0)]
-        if not len(constant) and not len(self._changing):
-            return code, count
-        pieces, done = [], 0
-        for row in np.unique([*constant, *self._changing]).tolist():
-            template = self.templates[self.which[row]]
-            parts, own = prepare(template, numbers[row, : template.numbers].tolist())
-            pieces += [code[done : self._starts[row]], own]
-            count, done = count + len(parts) - len(template.parts), int(self._ends[row])
-        return np.concatenate([*pieces, code[done:]]), count
+    def __init__(self, templates: Sequence[CompiledTemplate], which: NDArray[np.intp], stride: int) -> None:
+        """``which`` is the template of each meaning; rows are ``stride`` bytes apart."""
+        self.parts = int(np.array([each.parts for each in templates], np.intp)[which].sum())
+        masks, cuts = np.array([(each.mask, each.cuts) for each in templates], np.intp).T[:, which]
+        sames = masks[1:] == masks[:-1]
+        looks = 1 + np.flatnonzero(sames & cuts[:-1].astype(bool) & (masks[1:] != _NO_MASK))
+        changes = np.append(1 + np.flatnonzero(~sames), len(which))
+        room = np.zeros(len(which), np.intp)
+        room[looks] = _LOOK
+        own, words, taken = _joined([each.code for each in templates], which)
+        starts = np.cumsum(np.append(room, 0)) + np.cumsum(np.insert(own, 0, 0))
+        self._code = np.empty(int(starts[-1]), np.int64)
+        self._code[_spans(starts[:-1], own)] = words[taken]
+        past = starts[changes[np.searchsorted(changes, looks, "right")]]
+        at = starts[looks] - _LOOK
+        self._code[at], self._code[at + 1], self._code[at + 2] = EMPTY, masks[looks] * stride, past - starts[looks]
+        counts, places, taken = _joined([each.places.T for each in templates], which)
+        self._rows = np.repeat(np.arange(len(which)), counts)
+        at, self._numbers = places[taken].T
+        self._places = starts[self._rows] + at
+
+    def filled(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the code with these numbers."""
+        code = self._code.copy()
+        code[self._places] = numbers[self._rows, self._numbers]
+        return code
+
+
+def _joined(
+    arrays: Sequence[NDArray[Any]], which: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[np.intp]]:
+    """Return how long each of the chosen arrays is, all arrays one after the other, and what is chosen of that."""
+    lengths = np.array([len(each) for each in arrays], np.intp)
+    return lengths[which], np.concatenate(arrays), _spans((np.cumsum(lengths) - lengths)[which], lengths[which])
+
+
+def _spans(firsts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the numbers of spans: for each the first one, and as many as it is long."""
+    ends = np.cumsum(lengths)
+    return np.arange(int(lengths.sum())) + np.repeat(firsts - ends + lengths, lengths)
 
 
 # Native functions of this process: by what they execute, compiled or fetched from disk.
@@ -482,28 +483,24 @@ class CompiledEngine(Engine):
                 self._wanted.append(block)
         return number
 
-    def template(self, meaning: Numbered, numbers: int) -> CompiledTemplate:
-        return template_of(meaning, numbers, lambda given: self._words(meaning(given)))
-
-    def _words(self, meaning: Meaning) -> tuple[Sequence[Part], NDArray[np.int64]]:
-        """Return the parts of a meaning, and its code as words."""
-        action = self.prepare(meaning)
-        return action.parts, np.frombuffer(action.code, np.int64)
+    def template(self, meaning: Numbered, numbers: int) -> Template:
+        plain = super().template(meaning, numbers)
+        return template_of(plain, lambda trial: self.prepare(meaning(trial[:numbers])), self._masks) or plain
 
     def prepare_all(
-        self, templates: Sequence[CompiledTemplate], which: NDArray[np.intp]
+        self, templates: Sequence[Template], which: NDArray[np.intp]
     ) -> Callable[[NDArray[np.int64]], CompiledAction]:
-        filling = Filling(templates, which)
-
-        def one(kind: int, row: Sequence[int]) -> Sequence[Part]:
-            return parts_of(templates[kind].meaning(row[: templates[kind].numbers]), self._place)
+        plain = [each.plain if isinstance(each, CompiledTemplate) else each for each in templates]
+        if any(each is template for each, template in zip(plain, templates, strict=True)):
+            return super().prepare_all(plain, which)
+        filling = Filling(templates, which, self._stride)
 
         def made(numbers: NDArray[np.int64]) -> CompiledAction:
-            code, count = filling.filled(numbers, lambda each, row: self._words(each.meaning(row)))
-            rows = zip(which.tolist(), numbers.tolist(), strict=True)
-            return CompiledAction(
-                LazyParts(count, lambda: [part for kind, row in rows for part in one(kind, row)]), code.tobytes()
-            )
+            def parts() -> list[Part]:
+                rows = zip(which.tolist(), numbers.tolist(), strict=True)
+                return [part for kind, row in rows for part in self._prepared(plain[kind], row).parts]
+
+            return CompiledAction(LazyParts(filling.parts, parts), filling.filled(numbers).tobytes())
 
         return made
 

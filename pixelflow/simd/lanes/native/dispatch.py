@@ -13,10 +13,10 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 
-GO, GUARD, ELSEWHERE, WALK, DISPATCH = range(1, 6)
-"""Numbers of functions: what continues elsewhere in a program, always, and where two rows are full; what executes
-another program, by its address; the loop over a program, for functions that execute a nested one; the loop over
-tiles. 0 ends a program."""
+GO, GUARD, EMPTY, ELSEWHERE, WALK, DISPATCH = range(1, 7)
+"""Numbers of functions: what continues elsewhere in a program, always, where two rows are full, and where a row is
+empty; what executes another program, by its address; the loop over a program, for functions that execute a nested one;
+the loop over tiles. 0 ends a program."""
 
 Dispatch = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 3, ctypes.c_char_p, ctypes.c_void_p)
 """``dispatch(state, tiles, bytes of a tile, lanes of a tile, program, addresses of the functions)``"""
@@ -71,36 +71,50 @@ define ptr @{name}(ptr %tile, i64 %lanes, ptr %code, ptr %table) nounwind {{
 def _guard(name: str, width: int) -> str:
     """Operands: two rows, a distance. Continues that many words past the last operand where both rows hold 255 in every
     lane of the tile, else with the next word."""
-    row = f"<{width} x i8>"
+    return _looking(name, width, 2, "and", -1)
+
+
+def _empty(name: str, width: int) -> str:
+    """Operands: a row, a distance. Continues that many words past the last operand where the row holds 0 in every lane
+    of the tile, else with the next word."""
+    return _looking(name, width, 1, "or", 0)
+
+
+def _looking(name: str, width: int, rows: int, join: str, wanted: int) -> str:
+    """Operands: rows, a distance; continues that far on where all that the rows hold, joined, is the byte wanted."""
+    row, all_rows = f"<{width} x i8>", range(rows)
+    places = [
+        f"""
+  %place{each} = getelementptr i64, ptr %code, i64 {each}
+  %offset{each} = load i64, ptr %place{each}
+  %row{each} = getelementptr i8, ptr %tile, i64 %offset{each}"""
+        for each in all_rows
+    ]
+    looks = [
+        f"""
+  %at{each} = getelementptr i8, ptr %row{each}, i64 %at
+  %bytes{each} = load {row}, ptr %at{each}, align 16
+  %seen{each + 1} = {join} {row} %seen{each}, %bytes{each}"""
+        for each in all_rows
+    ]
     return f"""
 define ptr @{name}(ptr %tile, i64 %lanes, ptr %code, ptr %table) nounwind {{
-entry:
-  %a.offset = load i64, ptr %code
-  %a = getelementptr i8, ptr %tile, i64 %a.offset
-  %b.place = getelementptr i64, ptr %code, i64 1
-  %b.offset = load i64, ptr %b.place
-  %b = getelementptr i8, ptr %tile, i64 %b.offset
+entry:{"".join(places)}
   br label %strip
 strip:
   %at = phi i64 [0, %entry], [%next, %strip]
-  %all = phi {row} [splat (i8 -1), %entry], [%both, %strip]
-  %a.at = getelementptr i8, ptr %a, i64 %at
-  %b.at = getelementptr i8, ptr %b, i64 %at
-  %a.row = load {row}, ptr %a.at, align 16
-  %b.row = load {row}, ptr %b.at, align 16
-  %one = and {row} %all, %a.row
-  %both = and {row} %one, %b.row
+  %seen0 = phi {row} [splat (i8 {wanted}), %entry], [%seen{rows}, %strip]{"".join(looks)}
   %next = add nuw nsw i64 %at, {width}
   %more = icmp ult i64 %next, %lanes
   br i1 %more, label %strip, label %end
 end:
-  %bits = bitcast {row} %both to i{8 * width}
-  %full = icmp eq i{8 * width} %bits, -1
-  %d.place = getelementptr i64, ptr %code, i64 2
+  %bits = bitcast {row} %seen{rows} to i{8 * width}
+  %all = icmp eq i{8 * width} %bits, {wanted}
+  %d.place = getelementptr i64, ptr %code, i64 {rows}
   %d = load i64, ptr %d.place
-  %on = getelementptr i64, ptr %code, i64 3
+  %on = getelementptr i64, ptr %code, i64 {rows + 1}
   %there = getelementptr i64, ptr %on, i64 %d
-  %where = select i1 %full, ptr %there, ptr %on
+  %where = select i1 %all, ptr %there, ptr %on
   ret ptr %where
 }}"""
 
@@ -129,6 +143,7 @@ end:
 FIXED: dict[int, Callable[[str, int], str]] = {
     GO: _go,
     GUARD: _guard,
+    EMPTY: _empty,
     ELSEWHERE: _elsewhere,
     WALK: _walk,
     DISPATCH: _dispatch,

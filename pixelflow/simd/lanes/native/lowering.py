@@ -137,7 +137,7 @@ def block_of(parts: Sequence[Part], stride: int, full: frozenset[int]) -> tuple[
 
 
 NONE, SOME, ALL = 0, None, 0xFF
-"""Knowledge about a value: 0 in every lane, nothing, 255 in every lane."""
+"""Knowledge about a value: 0 in every lane, nothing, 255 in every lane; below 0, that it is what a row held."""
 
 
 def full_after(part: Part, full: frozenset[int]) -> frozenset[int]:
@@ -181,18 +181,38 @@ def _value(step: FormStep, values: list[int | None]) -> int | None:
         case Op.CONSTANT:
             return NONE if step.detail == 0 else ALL if step.detail == (1 << step.bits) - 1 else SOME
         case Op.NOT:
-            return None if inputs[0] is None else inputs[0] ^ ALL
+            return inputs[0] ^ ALL if inputs[0] in (NONE, ALL) else SOME
         case Op.AND:
             return _both(inputs, NONE, ALL)
         case Op.OR:
             return _both(inputs, ALL, NONE)
         case Op.SELECT:
             where, a, b = inputs
-            if where is SOME:
-                return a if a == b else SOME
-            return a if where == ALL else b
+            return a if where == ALL or a == b else b if where == NONE else SOME
         case _:
             return SOME
+
+
+def rests(part: Part, row: int) -> bool:
+    """Return whether a part leaves all rows as they are where a row is 0 in every lane before it."""
+    form, operands = part
+    values: list[int | None] = []
+    for step in form.steps:
+        if step.op is Op.LOAD:
+            place = operands[step.detail]
+            values.append(NONE if place == row else _before(place))
+            continue
+        values.append(_value(step, values))
+        if step.op is Op.STORE:
+            place = operands[step.detail]
+            if values[step.inputs[0]] != (NONE if place == row else _before(place)):
+                return False
+    return True
+
+
+def _before(row: int) -> int:
+    """Return the knowledge that a value is what a row holds before a part."""
+    return -1 - row
 
 
 def _both(inputs: Sequence[int | None], strong: int, weak: int) -> int | None:
