@@ -183,6 +183,9 @@ class PlaneWords:
     done: VpuRun
     line: int
     """Line of memory in which the triangles begin."""
+    given: int
+    taken: int
+    """Lines of the values of sixteen triangles at their corners, and of their planes."""
 
 
 def plane_program(samples: int, attributes: Attributes) -> VectorProgram:
@@ -226,4 +229,4 @@ def plane_words(
     }
     done = execute(plane_program(samples, attributes), groups, memory, scalars, config=config, engine=engine)
     words = memory.data[0, end:].view(np.uint32).reshape(-1, size // 4)[:count]
-    return PlaneWords(words, done, end // LINE_BYTES)
+    return PlaneWords(words, done, end // LINE_BYTES, vectors, LANES * size // LINE_BYTES)

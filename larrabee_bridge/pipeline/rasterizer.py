@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from larrabee_bridge.pipeline.back_end_programs import Attributes, PlaneWords, plane_words
+from larrabee_bridge.pipeline.back_end_programs import Attributes, PlaneWords, constants_of, plane_program, plane_words
 from larrabee_bridge.pipeline.bins import QUAD, TILES, BinRule, Bins, Quads, bin_triangles, distinct
 from larrabee_bridge.vpu.config import CoreConfig
-from larrabee_bridge.vpu.core_image import SharedCore, WorkRecord
+from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkRecord
 from larrabee_bridge.vpu.isa import LANES, VectorFamily, vector_share
-from larrabee_bridge.vpu.program import shipped
+from larrabee_bridge.vpu.notes import RunNote
+from larrabee_bridge.vpu.program import VectorProgram, shipped
 from larrabee_bridge.vpu.rotation import RANGE
 from larrabee_bridge.vpu_run import VpuRun, execute
 from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
@@ -46,74 +49,127 @@ _APART = 1 << 33
 _END = 1 << 40
 
 
-class RasterWorks:
-    """Recorder of the rasterizer's threads by their first triangle; `count` times them by PrimSets."""
+_PART = 1 << 14
+"""Pairs that end a part of a draw with the PrimSet that has them; the notes of two parts are kept at most."""
 
-    def __init__(self, triangles: int, bins: Bins, config: CoreConfig) -> None:
-        self.bins = bins
-        self.record = WorkRecord(config)
-        self.record.resident |= set(range(_KEPT, _SCRATCH + 16 * THREADS))
+
+class RasterWorks:
+    """Recorder of the rasterizer's threads, part by part of a draw's triangles, and its cores, by PrimSets.
+
+    A part is whole PrimSets of each of ``primsets``, which are the sequence ids of triangles, int64[triangle] each.
+    """
+
+    def __init__(self, triangles: int, bins: Bins, primsets: Sequence[np.ndarray], config: CoreConfig) -> None:
+        self.bins, self.primsets, self.config = bins, primsets, config
+        self.cores: list[dict[int, SharedCore]] = [{} for _ in primsets]
+        """Account of a core for each PrimSet, by sequence id, of the parts that have been counted."""
         tile = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))
         order = np.lexsort((tile, bins.triangles))
         self._turn = np.empty(len(order), np.int64)
         self._turn[order] = np.arange(len(order))
         """Position of each pair in the order of a PrimSet: triangle by triangle, the tiles of each."""
-        self._first = np.searchsorted(bins.triangles[order], np.arange(0, triangles + LANES, LANES))
-        """Position of the first pair of each sixteen triangles."""
-        self._step = self.record.step()
-        self._batch = 0
+        self._first = np.searchsorted(bins.triangles[order], np.arange(triangles + LANES))
+        """Position of the first pair of each triangle."""
+        self.bounds = _bounds(primsets, self._first[:triangles])
+        """First triangle of each part, and their number."""
+        self._records = [WorkRecord(config) for _ in self.bounds[1:]]
+        self._counted = 0
+        """Parts that have been counted."""
+        self._images: list[CoreImage] = []
+
+    def program(self, program: VectorProgram) -> None:
+        """Register a program, before the first part is counted; the threads of all run on cores with each."""
+        for record in self._records:
+            record.program(program)
+
+    def _threads(self, note: RunNote, triangles: np.ndarray) -> Iterator[tuple[WorkRecord, RunNote, NDArray[np.int64]]]:
+        """Yield for each part the record, the note of its threads and their places, by their triangles, ascending."""
+        bounds = np.searchsorted(triangles, self.bounds)
+        for record, (first, past) in zip(self._records, pairwise(bounds.tolist()), strict=True):
+            if first < past:
+                yield record, note.part(first, past), np.arange(first, past)
 
     def set_up(self, done: VpuRun, fields: int) -> None:
         """Add set-ups, sixteen triangles a thread; their fields begin at line ``fields``."""
-        record, note, group = self.record, done.note, done.note.threads
-        number = record.program(done.program)
+        self.program(done.program)
         table = np.zeros((1, 2, RANGE), np.int64)
         table[0, 0] = fields, 0, _CORNERS, _KEPT
         table[0, 1, :2] = _END, _CONSTANTS - fields
         # A thread sets up sixteen triangles, then descends for them.
-        order = self._step + 2 * self._first[group]
-        ranges = record.ranges(number, table, _CONSTANTS)
-        record.add(number, note, LANES * group, group % THREADS, order, ranges, phase=0)
+        triangle = LANES * done.note.threads
+        for record, note, group in self._threads(done.note, triangle):
+            number = record.program(done.program)
+            ranges = record.ranges(number, table, _CONSTANTS)
+            order = 2 * self._first[triangle[group]]
+            record.add(number, note, triangle[group], group % THREADS, order, ranges, phase=0)
 
-    def planes(self, made: PlaneWords, which: np.ndarray) -> None:
-        """Add planes of triangles ``which``, ascending, sixteen a thread, after all descents."""
-        record, note = self.record, made.done.note
-        group, triangles = note.threads, made.line
-        record.resident |= set(range(_GIVEN, _GIVEN + _VALUES))
-        number = record.program(made.done.program)
+    def planes(self, made: PlaneWords, which: np.ndarray, before: int) -> None:
+        """Add planes of triangles ``which``, ascending, sixteen a thread, after all descents and ``before`` threads."""
         table = np.zeros((1, 2, RANGE), np.int64)
-        table[0, 0] = triangles, 0, _VALUES, _GIVEN
-        table[0, 1, :2] = _END, _PLANES - triangles
-        order = record.step() + group
-        ranges = record.ranges(number, table, _CONSTANTS)
-        record.add(number, note, which[LANES * group], group % THREADS, order, ranges, phase=1)
+        table[0, 0] = made.line, before * made.given, _VALUES, _GIVEN
+        table[0, 1, :2] = _END, _PLANES - made.line + before * made.taken
+        triangle = which[LANES * made.done.note.threads]
+        for record, note, group in self._threads(made.done.note, triangle):
+            number = record.program(made.done.program)
+            ranges = record.ranges(number, table, _CONSTANTS)
+            thread, order = (before + group) % THREADS, 2 * len(self._turn) + 1 + before + group
+            record.add(number, note, triangle[group], thread, order, ranges, phase=1)
 
-    def descend(self, done: VpuRun, pairs: np.ndarray, lines: Sequence[int], scratch: int) -> None:
-        """Add descents of pairs of triangle and tile.
+    def descend(
+        self, done: VpuRun, pairs: np.ndarray, lines: Sequence[int], scratch: int, results: Sequence[np.ndarray]
+    ) -> None:
+        """Add descents of pairs of triangle and tile of a part.
 
-        ``lines`` are the first lines of tiles, pairs, scratch memories of ``scratch`` lines each, and results.
+        ``lines`` are the first lines of tiles, pairs, scratch memories of ``scratch`` lines each, and results. Those of
+        each pair are of two kinds: ``results`` has where the first kind ends, and by how much each is shifted.
         """
-        record, note = self.record, done.note
-        number = record.program(done.program)
-        self._batch += 1
-        tiles, table_of_pairs, scratches, results = lines
-        table = np.zeros((1, 4, RANGE), np.int64)
-        table[0, 0, 0] = tiles
-        table[0, 1, :2] = table_of_pairs, _APART
-        table[0, 2] = results, 0, 1, _PAIR
-        table[0, 3, :2] = _END, (1 + self._batch) * _APART
-        which = pairs[note.threads]
+        which = pairs[done.note.threads]
         triangle = self.bins.triangles[which]
+        record = self._records[int(np.searchsorted(self.bounds, triangle[0], "right")) - 1]
+        number = record.program(done.program)
+        tiles, table_of_pairs, scratches, first_result = lines
+        table = np.zeros((len(which), 5, RANGE), np.int64)
+        table[:, 0, 0] = tiles
+        table[:, 1, :2] = table_of_pairs, _APART
+        table[:, 2] = first_result, 0, 1, _PAIR
+        table[:, 3, 0], table[:, 3, 1], table[:, 4, 1] = results
+        table[:, 4, 0] = _END
         thread = triangle // LANES % THREADS
-        first = scratches + scratch * note.threads
+        first = scratches + scratch * done.note.threads
         own = np.stack([first, first + scratch, _SCRATCH + scratch * thread - first], axis=1)
-        order = self._step + 2 * self._turn[which] + 1
+        order = 2 * self._turn[which] + 1
         ranges = record.ranges(number, table, _CONSTANTS)
-        record.add(number, note, triangle, thread, order, ranges, own=own, phase=0)
+        record.add(number, done.note, triangle, thread, order, ranges, own=own, phase=0)
 
-    def count(self, primsets: Sequence[np.ndarray]) -> list[dict[int, SharedCore]]:
-        """Return the account of a core for each PrimSet, by the sequence ids of triangles: int64[triangle] each."""
-        return [self.record.count(works=each, last=each is primsets[-1]) for each in primsets]
+    def count(self, before: int, planes: bool) -> None:
+        """Time the PrimSets of the parts whose triangles are all below ``before``, once all programs are registered.
+
+        ``planes`` is True if triangles have planes, whose values are in the L2 slice beforehand.
+        """
+        past = int(np.searchsorted(self.bounds, before, "right")) - 1
+        if past > self._counted and not self._images:
+            record = self._records[0]
+            record.resident |= set(range(_KEPT, _SCRATCH + 16 * THREADS))
+            record.resident |= set(range(_GIVEN, _GIVEN + _VALUES)) if planes else set()
+            self._images = [record.core() for _ in self.primsets]
+        for record in self._records[self._counted : past]:
+            for cores, works, image in zip(self.cores, self.primsets, self._images, strict=True):
+                cores |= record.count(works=works, core=image, last=works is self.primsets[-1])
+        self._counted = max(past, self._counted)
+
+
+def _bounds(primsets: Sequence[np.ndarray], first: np.ndarray) -> np.ndarray:
+    """Return the first triangle of each part, and their number, from the position of each triangle's first pair."""
+    count = len(first)
+    begins = np.ones(count, bool)
+    for each in primsets:
+        later = np.minimum.accumulate(each[::-1])[::-1]
+        begins[1:] &= np.maximum.accumulate(each)[:-1] < later[1:]
+    found = [0]
+    for triangle in np.flatnonzero(begins).tolist():
+        if first[triangle] - first[found[-1]] >= _PART:
+            found.append(triangle)
+    return np.array([*found, count] if count else [0], np.int64)
 
 
 # Runs of the rasterizer's two programs: their memory, their threads and their counts.
@@ -216,7 +272,7 @@ class SetUp:
 
 
 class Descent:
-    """Pairs of triangle and tile, each a thread of `descent.mc`, and the blocks that they find."""
+    """Pairs of triangle and tile, each a thread of `descent.mc`, and the blocks that they find, part by part."""
 
     def __init__(self, set_up: SetUp, bins: Bins, screen: tuple[int, int], scan: bool, batch: int) -> None:
         self.set_up, self.bins, self.screen, self.scan = set_up, bins, screen, scan
@@ -224,28 +280,48 @@ class Descent:
         self.tiles = _tiles(bins, screen)
         self.tile = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts).astype(np.intp))
         self.room, key = self._rooms()
-        batches = self._batches(key, batch)
-        self.places = _Places(len(set_up.results), len(self.tiles), max((len(each) for each, _ in batches), default=0))
-        results = (int((self._bytes(each, self.stride) + self._bytes(each, 4)).sum()) for each, _ in batches)
-        self.memory = ByteMemory(self.places.end + max(results, default=0))
+        shared = set_up.shared
+        part = np.searchsorted([0] if shared is None else shared.bounds, bins.triangles, "right") - 1
+        count = 1 if shared is None else len(shared.bounds) - 1
+        self.parts = [self._batches(np.flatnonzero(part == number), key, batch) for number in range(count)]
+        """Pairs that run side by side, and whether the screen's border cuts their tiles, in each part."""
+        every = [each for part in self.parts for each in part]
+        self.places = self._places(every)
+        if shared is not None:
+            for border in sorted({border for _, border in every}):
+                shared.program(self._program(border))
+            self._lines = self._modelled(key)
+        self.memory = ByteMemory(
+            self.places.end + max((int(self._bytes(which).sum()) for which, _ in every), default=0)
+        )
         data = self.memory.data[0]
         data[self.places.fields : self.places.tiles] = set_up.results
         data[self.places.tiles : self.places.pairs] = self.tiles.astype(np.int32).view(np.uint8).reshape(-1)
-        self._found: list[tuple[np.ndarray, ...]] = []
-        # Counted one by one: the registers of a batch are large.
-        costs = [Counted.of([self._run(which, border)]) for which, border in batches]
-        self.counted = _in_place(sum(costs, Counted.of([])), [which for which, _ in batches])
         none = np.zeros(0, np.int64)
-        empty = (none, none, none, np.zeros((0, set_up.samples), np.uint16))
+        self._found = [(none, none, none, np.zeros((0, set_up.samples), np.uint16))]
+        self._costs = [Counted.of([])]
+        """Of each batch: the registers of its run are large."""
+
+    def run(self, part: int) -> np.ndarray:
+        """Execute the pairs of a part; return the triangles that cover something, ascending."""
+        before = len(self._found)
+        self._costs += [Counted.of([self._run(which, border)]) for which, border in self.parts[part]]
+        pairs = [self._found[0][0], *(pair for pair, *_ in self._found[before:])]
+        return distinct(self.bins.triangles[np.concatenate(pairs)])
+
+    def finish(self) -> tuple[Blocks, Counted]:
+        """Return the blocks of all parts and the cost of all pairs, once they have been executed."""
+        counted = _in_place(sum(self._costs, Counted.of([])), [which for part in self.parts for which, _ in part])
         del self.memory  # large, and read no more
-        pair, place, size, masks = (np.concatenate(each) for each in zip(*(self._found or [empty]), strict=True))
+        pair, place, size, masks = (np.concatenate(each) for each in zip(*self._found, strict=True))
         del self._found
+        bins = self.bins
         number, triangle = self.tile[pair], bins.triangles[pair]
         # Places are below 128 x 128, row by row, so blocks of a pair are in the order of the screen.
         order = np.argsort((number * (int(triangle.max(initial=0)) + 1) + triangle << 14) + place, kind="stable")
         x = number % bins.columns * bins.tile + (place & 127)
         y = number // bins.columns * bins.tile + (place >> 7)
-        self.blocks = Blocks(*(each[order] for each in (number, triangle, x, y, size, masks)))
+        return Blocks(*(each[order] for each in (number, triangle, x, y, size, masks))), counted
 
     def _rooms(self) -> tuple[np.ndarray, np.ndarray]:
         """Return for each pair the largest number of blocks of 4x4, and a key that is close for similar pairs."""
@@ -256,14 +332,14 @@ class Descent:
         small = 4 * (2 - sides.sum(axis=1)) >= few[self.bins.triangles]
         return room, np.where(small, 64 * sides[:, 1] + sides[:, 0], (room << 12) + (1 << 24))
 
-    def _batches(self, key: np.ndarray, batch: int) -> list[tuple[np.ndarray, int]]:
+    def _batches(self, pairs: np.ndarray, key: np.ndarray, batch: int) -> list[tuple[np.ndarray, int]]:
         """Return pairs that run side by side, and whether the screen's border cuts their tiles."""
-        cut = ~uncut(self.bins, self.screen)[self.tile]
+        cut = ~uncut(self.bins, self.screen)[self.tile[pairs]]
         found = []
         for border in (0, 1):
-            which = np.flatnonzero(cut == border)
+            which = pairs[cut == border]
             which = which[np.argsort(key[which], kind="stable")]
-            total = np.cumsum(self._bytes(which, self.stride) + self._bytes(which, 4))
+            total = np.cumsum(self._bytes(which).sum(axis=0))
             first = 0
             while first < len(which):
                 before = total[first - 1] if first else 0
@@ -272,27 +348,47 @@ class Descent:
                 first += len(found[-1][0])
         return found
 
-    def _bytes(self, which: np.ndarray, stride: int) -> np.ndarray:
-        """Return the space for the results of pairs, each in whole lines."""
-        return -(-self.room[which] * stride // _LINE) * _LINE
+    def _places(self, batches: Sequence[tuple[np.ndarray, int]]) -> _Places:
+        threads = max((len(which) for which, _ in batches), default=0)
+        return _Places(len(self.set_up.results), len(self.tiles), threads)
+
+    def _bytes(self, which: np.ndarray) -> np.ndarray:
+        """Return the space for the results of pairs, cut blocks and full ones, each in whole lines: int64[2, pair]."""
+        return -(-self.room[which] * np.array([[self.stride], [4]]) // _LINE) * _LINE
+
+    def _modelled(self, key: np.ndarray) -> np.ndarray:
+        """Return the first lines of the results of each pair on the modelled core, of both kinds: int64[2, pair].
+
+        They are where all pairs leave them in batches of `BATCH`, however many run side by side.
+        """
+        found = np.zeros((2, len(self.tile)), np.int64)
+        batches = self._batches(np.arange(len(self.tile)), key, BATCH)
+        end = self._places(batches).end
+        for number, (which, _) in enumerate(batches, 2):
+            found[:, which] = number * _APART + _starts(end, self._bytes(which)) // _LINE
+        return found
+
+    def _program(self, border: int) -> VectorProgram:
+        set_up = self.set_up
+        return shipped("descent.mc", TILE=set_up.tile, SAMPLES=set_up.samples, BORDER=border, SCAN=int(self.scan))
 
     def _run(self, which: np.ndarray, border: int) -> VpuRun:
         set_up, places, threads = self.set_up, self.places, len(which)
-        program = shipped("descent.mc", TILE=set_up.tile, SAMPLES=set_up.samples, BORDER=border, SCAN=int(self.scan))
         columns = set_up.column(self.bins.triangles[which])
-        partial_bytes, full_bytes = self._bytes(which, self.stride), self._bytes(which, 4)
-        partial = places.end + np.cumsum(partial_bytes) - partial_bytes
-        full = places.end + int(partial_bytes.sum()) + np.cumsum(full_bytes) - full_bytes
+        sizes = self._bytes(which)
+        partial, full = starts = _starts(places.end, sizes)
         words = self.memory.data[0].view(np.uint32)
         table = words[places.pairs // 4 :][: 4 * threads].reshape(threads, 4)
         table[:, 0], table[:, 1] = places.fields + columns, places.tiles + self.tile[which] * _TILE_BYTES
         table[:, 2], table[:, 3] = partial, full
         number = np.arange(threads)
         scalars = {0: places.pairs + _PAIR_BYTES * number, 14: places.scratch + _Places.SCRATCH * number}
+        program = self._program(border)
         done = execute(program, threads, self.memory, scalars, config=set_up.config, engine=set_up.engine)
         if set_up.shared is not None:
             lines = tuple(at // _LINE for at in (places.tiles, places.pairs, places.scratch, places.end))
-            set_up.shared.descend(done, which, lines, _Places.SCRATCH // _LINE)
+            results = (partial + sizes[0]) // _LINE, *(self._lines[:, which] - starts // _LINE)
+            set_up.shared.descend(done, which, lines, _Places.SCRATCH // _LINE, results)
         self._take(which, words, partial, table[:, 2].astype(np.int64), self.stride, False)
         self._take(which, words, full, table[:, 3].astype(np.int64), 4, True)
         return done
@@ -311,6 +407,11 @@ class Descent:
         else:
             masks = (words[at[:, None] + np.arange(self.set_up.samples)] & 0xFFFF).astype(np.uint16)
         self._found.append((pair, word >> 16, word & 0xFFFF if full else np.full(len(at), 4), masks))
+
+
+def _starts(end: int, sizes: np.ndarray) -> np.ndarray:
+    """Return where results begin, one after the other from byte ``end``."""
+    return end + np.cumsum(sizes).reshape(sizes.shape) - sizes
 
 
 class _Places:
@@ -490,19 +591,32 @@ def rasterize(
             else sampled_bins(triangles, width, height, tile)
         )
     _check_bins(bins, len(triangles), width, height, tile)
-    shared = None if primset is None else RasterWorks(len(triangles), bins, config)
+    primsets = [] if primset is None else [primset, *regrouped]
+    shared = RasterWorks(len(triangles), bins, primsets, config) if primsets else None
     set_up = SetUp(triangles, tile, samples, small, config, engine, shared)
     descent = Descent(set_up, bins, (width, height), scan == "instruction", batch)
-    planes, words = Counted.of([]), None
-    covering = distinct(descent.blocks.triangle)
-    if attributes is not None and len(covering):
-        made = plane_words(triangles.part(covering), samples, attributes, config, engine)
-        words = np.zeros((len(triangles), made.words.shape[1]), np.uint32)
-        planes, words[covering] = Counted.of([made.done]), made.words
-        if shared is not None:
-            shared.planes(made, covering)
-    cores, *others = [{}] if shared is None or primset is None else shared.count([primset, *regrouped])
-    return Rasterized(bins, descent.blocks, set_up.counted, descent.counted, planes, words, cores, tuple(others))
+    planes, words, groups = Counted.of([]), None, 0
+    waiting = np.zeros(0, np.int64)  # for the planes of sixteen triangles
+    for part in range(len(descent.parts)):
+        found, last = descent.run(part), part == len(descent.parts) - 1
+        if attributes is not None and len(waiting := np.append(waiting, found)):
+            if words is None:
+                size = constants_of(samples, False, attributes)["TRIANGLE_BYTES"]
+                words = np.zeros((len(triangles), size // 4), np.uint32)
+                if shared is not None:
+                    shared.program(plane_program(samples, attributes))
+            ready, waiting = np.split(waiting, [len(waiting) if last else len(waiting) // LANES * LANES])
+            if len(ready):
+                made = plane_words(triangles.part(ready), samples, attributes, config, engine)
+                planes, words[ready] = planes + Counted.of([made.done]), made.words
+                if shared is not None:
+                    shared.planes(made, ready, groups)
+                groups += len(ready) // LANES
+        if shared is not None and (last or attributes is None or words is not None):
+            shared.count(int(waiting[0]) if len(waiting) else int(shared.bounds[part + 1]), words is not None)
+    blocks, descents = descent.finish()
+    cores, *others = [{}] if shared is None else shared.cores
+    return Rasterized(bins, blocks, set_up.counted, descents, planes, words, cores, tuple(others))
 
 
 def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int = 64) -> Bins:

@@ -521,18 +521,24 @@ class WorkRecord:
         self._dealt.append(found)
 
     def count(
-        self, native: bool | None = None, *, works: Numbers | None = None, last: bool = True
+        self,
+        native: bool | None = None,
+        *,
+        works: Numbers | None = None,
+        core: CoreImage | None = None,
+        last: bool = True,
     ) -> dict[int, SharedCore]:
         """Return the account of a core for each work, by the work's number; empties the record if it is the ``last``.
 
-        ``native`` is that of `take_turns`; ``works`` are the numbers of works in place of those recorded.
+        ``native`` is that of `take_turns`; ``works`` are the numbers of works in place of those recorded, ``core`` is
+        one that has been used before.
         """
         self._rows = [np.concatenate([*self._rows, np.zeros((0, 4 + at.STRETCH), np.int64)])]
         (rows,) = self._rows
         number = rows[:, 0] if works is None else works[rows[:, 0]]
         order = np.lexsort((rows[:, 2], rows[:, 1], number))
         number = number[order]
-        image = self._core(fresh=works is not None)
+        image = core or self._core()
         blocks = np.array(image.blocks, np.int64)
         words = self._words[: self._count + 1]
         if native is None:
@@ -563,12 +569,15 @@ class WorkRecord:
             self._requests, self._dealt = [], []
         return found
 
-    def _core(self, *, fresh: bool) -> CoreImage:
+    def core(self) -> CoreImage:
+        """Return a core with the programs so far, before its first work."""
+        return CoreImage(self._programs, self.config, self._marks, resident=True, kept=sorted(self.resident))
+
+    def _core(self) -> CoreImage:
         """Return the core, which `warm_caches` change from work to work."""
         known = self._image
-        if fresh or known is None or known[0] != len(self.resident) or len(known[1].blocks) != len(self._programs):
-            made = CoreImage(self._programs, self.config, self._marks, resident=True, kept=sorted(self.resident))
-            known = self._image = len(self.resident), made
+        if known is None or known[0] != len(self.resident) or len(known[1].blocks) != len(self._programs):
+            known = self._image = len(self.resident), self.core()
         return known[1]
 
     def _tables(self) -> tuple[dict[int, Numbers], dict[int, Numbers], Numbers]:

@@ -108,6 +108,12 @@ class RunNote:
         past = np.cumsum([0, *(len(pieces[at]) for at in order.tolist())])
         return cls(first.blocks, threads, words, past[np.append(begins, len(order))], first.has_lines)
 
+    def part(self, first: int, past: int) -> RunNote:
+        """Return the note of the threads at some places, one after the other."""
+        starts = self.starts[first : past + 1]
+        words = self.words[starts[0] : starts[-1]]
+        return RunNote(self.blocks, self.threads[first:past], words, starts - starts[0], self.has_lines)
+
     def one_after_the_other(self, groups: Sequence[Sequence[int]]) -> RunNote:
         """Return a note with a thread for each group of places, which executes the work of those threads in turn."""
         parts = [[self.words[self.starts[place] : self.starts[place + 1]] for place in group] for group in groups]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from larrabee_bridge.pipeline.back_end_programs import Attributes
 from larrabee_bridge.pipeline.bins import Bins
 from larrabee_bridge.pipeline.rasterizer import ablation, rasterize
 from larrabee_bridge.vpu.config import CoreConfig
@@ -59,6 +60,23 @@ def test_how_many_threads_run_side_by_side_changes_nothing(samples: int) -> None
     assert np.array_equal(first.descent.cycles, other.descent.cycles)
     assert first.descent.instructions == other.descent.instructions
     assert len(first.cores) == 4 and first.cores == other.cores
+
+
+def test_parts_of_a_draw_change_nothing() -> None:
+    """PrimSets are timed a few at a time, or all together where another grouping has them in one."""
+    triangles, config = equilateral(300, 60_000, (1000, 600)), CoreConfig(caches=True)
+    primset, one = np.arange(300) // 30, np.zeros(300, np.int64)
+    parts, whole = (
+        rasterize(
+            *(triangles, 1000, 600), tile=32, config=config, batch=batch, primset=primset, regrouped=others,
+            attributes=Attributes(),
+        )
+        for batch, others in ((4096, ()), (700, (one,)))
+    )  # fmt: skip
+    assert parts.pairs > 18_000, "two parts"
+    assert len(parts.cores) == 10 and parts.cores == whole.cores
+    assert parts.words is not None and whole.words is not None and np.array_equal(parts.words, whole.words)
+    assert np.array_equal(parts.planes.cycles, whole.planes.cycles)
 
 
 def test_cycles_of_a_pair_are_its_own() -> None:
