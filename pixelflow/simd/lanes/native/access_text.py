@@ -112,13 +112,11 @@ class MemoryAccesses(Tracking):
         if value is not None:
             self.named(value)  # before what the bounds decide
         access = self._classified(step.detail, inputs[0], where, value)
-        self._bound(access)
+        self.look(access, value is not None, self.noting != NOTHING and is_noted)
         if access.mask is not None:
             found = self._lane_by_lane(access, access.mask, value)
         else:
             found = self._carried_out(access, value)
-        if self.noting and is_noted:
-            self._note(access)
         return None if found is None else GroupValue(32, not found.size, found.name)
 
     def _classified(
@@ -137,6 +135,16 @@ class MemoryAccesses(Tracking):
 
     # --- bounds, and whose words they are -------------------------------------------------------------------
 
+    def look(self, access: LaneAccess, writes: bool, is_noted: bool) -> None:
+        """Look at the bounds, and whose words they are, and note lines."""
+        self._bound(access)
+        if access.mask is not None:
+            self.do(f"store {access.address.typed}, ptr %lanes, align 64")
+        if self.tracked and access.mask is None:
+            self.track(access, writes)
+        if is_noted:
+            self._note(access)
+
     def _bound(self, access: LaneAccess) -> None:
         last = self.constant(f"%last{access.size}", 0, "i32")
         if access.how == ONE:
@@ -151,8 +159,6 @@ class MemoryAccesses(Tracking):
 
     def _carried_out(self, access: LaneAccess, value: GroupValue | None) -> LaneVector | None:
         """Read, or write a value."""
-        if self.tracked:
-            self.track(access, value is not None)
         if value is None:
             return self._fetched(access)
         self._put(access, value)
@@ -161,7 +167,6 @@ class MemoryAccesses(Tracking):
     def _lane_by_lane(self, access: LaneAccess, mask: LaneVector, value: GroupValue | None) -> LaneVector | None:
         """Read or write in one lane after the other where a mask is set; elsewhere 0 is read."""
         words = self.constant("zeroinitializer", 0, self.of("i32")) if value is None else self.vector(value)
-        self.do(f"store {access.address.typed}, ptr %lanes, align 64")
         self.do(f"store {words.typed}, ptr %words, align 64")
         every = mask.as_number().converted("zext", "i64")
         before, lane, last, on = self.label, *(self.new_label(each) for each in ("lane", "last", "on"))
@@ -172,6 +177,8 @@ class MemoryAccesses(Tracking):
         one = LaneAccess(ONE, access.size, self.value(f"load i32, {self.place('i32', '%lanes', which).typed}", "i32"))
         place = self.place("i32", "%words", which)
         given = None if value is None else GroupValue(32, True, self.line(f"load i32, {place.typed}"))
+        if self.tracked:
+            self.track(one, value is not None)
         found = self._carried_out(one, given)
         if found is not None:
             self.do(f"store {found.typed}, {place.typed}")

@@ -19,8 +19,8 @@ from enum import IntEnum
 from functools import cache
 from threading import Lock
 
-from pixelflow.simd.lanes.form import Form, FormStep, Op
-from pixelflow.simd.lanes.native.access_text import MemoryAccesses
+from pixelflow.simd.lanes.form import FormStep, Op
+from pixelflow.simd.lanes.native.access_text import LaneAccess, MemoryAccesses
 from pixelflow.simd.lanes.native.function_text import LaneVector
 from pixelflow.simd.lanes.native.group_program import (
     GroupFrame,
@@ -112,8 +112,8 @@ group:
 go:
   %offset = mul i64 %t, %stride
   %frame = getelementptr i8, ptr %frames, i64 %offset
-  %status = call i32 @group(ptr %job, ptr %frame, i64 %t)
-  switch i32 %status, label %stop [i32 {int(Status.ENDED)}, label %next i32 {int(Status.LIMITED)}, label %limit]
+  %status = call i64 @group(ptr %job, ptr %frame, i64 %t)
+  switch i64 %status, label %stop [i64 {int(Status.ENDED)}, label %next i64 {int(Status.LIMITED)}, label %limit]
 limit:
   %before = load i64, ptr %limited.at
   %none = icmp slt i64 %before, 0
@@ -125,7 +125,8 @@ next:
   %more = icmp ult i64 %after, %past
   br i1 %more, label %group, label %done
 stop:
-  ret i32 %status
+  %low = trunc i64 %status to i32
+  ret i32 %low
 stop.full:
   ret i32 {int(Status.FULL)}
 done:
@@ -208,49 +209,46 @@ done:
 
 
 _WALK = """
-define internal ptr @part0(ptr %job, ptr %frame, i64 %t, ptr %code) nounwind {
-  ret ptr null
+define internal i64 @call0(ptr %job, ptr %frame, i64 %t, ptr %code) nounwind {
+  ret i64 0
 }
 
-define internal i32 @walk(ptr %job, ptr %frame, i64 %t, ptr %code) nounwind noinline {
+define internal i64 @walk(ptr %job, ptr %frame, i64 %t, ptr %code) nounwind noinline {
 entry:
+  %begin = ptrtoint ptr %code to i64
   br label %part
 part:
-  %at = phi ptr [%code, %entry], [%past, %part]
+  %place = phi i64 [%begin, %entry], [%past, %part]
+  %at = inttoptr i64 %place to ptr
   %number = load i32, ptr %at
-  %function.at = getelementptr ptr, ptr @parts, i32 %number
+  %function.at = getelementptr ptr, ptr @calls, i32 %number
   %function = load ptr, ptr %function.at
   %operands = getelementptr i32, ptr %at, i64 1
-  %past = call ptr %function(ptr %job, ptr %frame, i64 %t, ptr %operands)
-  %status = ptrtoint ptr %past to i64
-  %more = icmp ugt i64 %status, 3
+  %past = call i64 %function(ptr %job, ptr %frame, i64 %t, ptr %operands)
+  %more = icmp ugt i64 %past, 3
   br i1 %more, label %part, label %end
 end:
-  %low = trunc i64 %status to i32
-  ret i32 %low
+  ret i64 %past
 }
 """
 """Calls functions of parts, one after the other; each returns the place past its operands, or a `Status`."""
 
-_Likeness = tuple[Form, tuple[object, ...], tuple[bool, ...]]
-"""Properties that all parts of a function share: the form, which operands are the same registers, of which types, the
-constants that code is made for, and which steps are needed."""
+_ACROSS = (Op.ROUTE, Op.SERIES, Op.PATTERN, Op.SPREAD, Op.COLLECT, Op.RANK, Op.FETCH, Op.PUT)
+"""Steps that need all lanes at once."""
 
 
 @dataclass(slots=True)
 class _Function(MemoryAccesses):
-    """The function of a program, as it is written down."""
+    """The function of a program, or in haste one that it calls, as it is written down."""
 
     frame: GroupFrame = field(kw_only=True)
     program: GroupProgram = field(kw_only=True)
-    hasty: bool = field(kw_only=True)
-    """True if parts are functions, which all that are alike share, and registers stay in the frame."""
-    numbers: dict[_Likeness, int] = field(default_factory=dict)
-    """Those of these functions."""
-    parts: list[str] = field(default_factory=list)
-    """Their texts."""
+    strip: int = field(kw_only=True)
+    """In haste, lanes of a vector of the host, which LLVM selects instructions for soonest; 0 with care."""
+    functions: dict[tuple[object, ...], tuple[int, str]] = field(default_factory=dict)
+    """Numbers, from 1, and texts of functions that are called, by all that they depend on."""
     code: list[int] = field(default_factory=list)
-    """Their calls: the number, the first literal, places in the frame; 0 after those of a block."""
+    """Calls of parts: the function, the first literal, places in the frame; 0 after those of a block."""
     registers: dict[int, GroupValue] = field(default_factory=dict)
     """Current value of each register in this block, as far as it is known."""
     changed: set[int] = field(default_factory=set)
@@ -267,29 +265,29 @@ class _Function(MemoryAccesses):
     def _local(self, place: RegisterPlace, at: str) -> LaneVector:
         """Return what a local variable or the frame holds."""
         size, element = 0 if place.single else self.group, "i1" if place.bits == 1 else "i32"
-        return self.value(f"load {self._type(place)}, ptr {at}, align 4", element, size)
+        return self.value(f"load {self._type(place)}, ptr {at}, align 1", element, size)
 
     def fill(self) -> None:
         """Make the local variables, with what the frame holds."""
-        if not self.hasty:
+        if not self.strip:
             self.do("%note.at = alloca ptr")
             self.do(f"store ptr {self.line('load ptr, ptr %note.place')}, ptr %note.at")
         for number, place in self.frame.places.items():
-            if self.hasty:
+            if self.strip:
                 self.do(f"%r{number} = getelementptr i8, ptr %frame, i64 {place.at}")
                 continue
-            self.do(f"%r{number} = alloca {self._type(place)}, align 4")
+            self.do(f"%r{number} = alloca {self._type(place)}, align 1")
             value = self._local(place, self.place("i8", "%frame", place.at).name)
-            self.do(f"store {value.typed}, ptr %r{number}, align 4")
+            self.do(f"store {value.typed}, ptr %r{number}, align 1")
 
     def empty(self) -> None:
         """Write the local variables back that the program changes."""
-        if not self.hasty:
+        if not self.strip:
             self.do(f"store ptr {self.line('load ptr, ptr %note.at')}, ptr %note.place")
         for number, place in self.frame.places.items():
-            if place.is_written and not self.hasty:
+            if place.is_written and not self.strip:
                 value = self._local(place, f"%r{number}")
-                self.do(f"store {value.typed}, {self.place('i8', '%frame', place.at).typed}, align 4")
+                self.do(f"store {value.typed}, {self.place('i8', '%frame', place.at).typed}, align 1")
 
     def register(self, number: int) -> GroupValue:
         """Return what a register holds."""
@@ -305,49 +303,80 @@ class _Function(MemoryAccesses):
             how = self.named if self.frame.places[number].single else self.vector
             values[number] = how(self.registers[number])
         for number, value in values.items():
-            self.do(f"store {value.typed}, ptr %r{number}, align 4")
+            self.do(f"store {value.typed}, ptr %r{number}, align 1")
         self.registers.clear()
         self.changed.clear()
 
     # --- parts ----------------------------------------------------------------------------------------------
 
     def called(self, number: int, needed: Sequence[bool]) -> None:
-        """Add a call of a part's function."""
+        """Add calls of a part's function, one for each strip of lanes if all steps work lane by lane."""
         (form, operands), fixed = self.program.parts[number], self.program.fixed[number]
-        registers: dict[int, tuple[int, int, bool]] = {}
-        what: list[object] = []
-        for value, is_row, known in zip(operands, form.is_row, fixed, strict=True):
-            if is_row and value not in registers:
-                registers[value] = len(registers), self.frame.places[value].bits, self.frame.places[value].single
-            what.append(registers[value] if is_row else value if known else None)
-        alike = form, tuple(what), tuple(needed)
-        if alike not in self.numbers:
-            self.numbers[alike] = 1 + len(self.numbers)
-            self.parts.append(self._shared(number, needed, [*registers]))
-        self.code += [self.numbers[alike], self.literal, *(self.frame.places[each].at for each in registers)]
+        places = {each: self.frame.places[each] for each, is_row in zip(operands, form.is_row, strict=True) if is_row}
+        stored = [places[operands[form.steps[at].detail]] for at in form.stores]
+        whole = any(each.single for each in stored) or any(step.op in _ACROSS for step in form.steps)
+        lanes = self.group if whole or self.group % self.strip else self.strip
+
+        def write(body: _Function) -> None:
+            body.group = lanes
+            body.do("%first = load i32, ptr %code")
+            body.do("%literals = getelementptr i32, ptr %literals.all, i32 %first")
+            for at, register in enumerate(places, 1):
+                place = body.line(f"load i32, {body.place('i32', '%code', at).typed}")
+                body.do(f"%r{register} = getelementptr i8, ptr %frame, i32 {place}")
+            body.part(number, needed)
+            body.keep()
+            past = body.line(f"ptrtoint {body.place('i32', '%code', 1 + len(places)).typed} to i64")
+            body.do(f"ret i64 {past}")
+
+        kinds = {register: (at, each.bits, each.single) for at, (register, each) in enumerate(places.items())}
+        operated = zip(operands, form.is_row, fixed, strict=True)
+        what = [kinds[value] if is_row else value if known else None for value, is_row, known in operated]
+        function = self._shared((form, *what, *needed), "ptr %job, ptr %frame, i64 %t, ptr %code", write)
+        for lane in range(0, self.group, lanes):
+            self.code += [function, self.literal, *(_lane_at(each, lane) for each in places.values())]
         self.literal += fixed.count(False)
 
-    def _shared(self, number: int, needed: Sequence[bool], registers: Sequence[int]) -> str:
-        """Return the function of parts that are alike; ``number`` is one of them."""
-        body = replace(self, lines=[], label="entry", unsettled=[], registers={}, changed=set(), literal=0)
-        body.do("%first = load i32, ptr %code")
-        body.do("%literals = getelementptr i32, ptr %literals.all, i32 %first")
-        for at, register in enumerate(registers, 1):
-            place = body.line(f"load i32, {body.place('i32', '%code', at).typed}")
-            body.do(f"%r{register} = getelementptr i8, ptr %frame, i32 {place}")
-        body.part(number, needed)
-        body.keep()
-        body.do(f"ret {body.place('i32', '%code', 1 + len(registers)).typed}")
-        return body.whole(
-            f"ptr @part{len(self.numbers)}(ptr %job, ptr %frame, i64 %t, ptr %code)", "ptr inttoptr (i64 {} to ptr)"
-        )
+    def _shared(self, alike: tuple[object, ...], arguments: str, write: Callable[[_Function], None]) -> int:
+        """Return the number of the function that depends on what is given; the first time it is written."""
+        if alike not in self.functions:
+            number = 1 + len(self.functions)
+            self.functions[alike] = number, ""
+            body = replace(self, lines=[], label="entry", unsettled=[], registers={}, changed=set(), literal=0)
+            write(body)
+            self.functions[alike] = number, body.whole(f"@call{number}({arguments})")
+        return self.functions[alike][0]
 
-    def whole(self, head: str, failing: str) -> str:
-        """Return the text of the function; ``failing`` is what it returns for a status."""
+    def whole(self, head: str) -> str:
+        """Return the text of the function."""
         for label, status in (("fault", Status.FAULT), ("conflict", Status.CONFLICT)):
             self.begin(label)
-            self.do(f"ret {failing.format(int(status))}")
-        return "\n".join([f"define internal {head} nounwind {{\nentry:", *_given(self.lines), *self.lines, "}"])
+            self.do(f"ret i64 {int(status)}")
+        return "\n".join([f"define internal i64 {head} nounwind {{\nentry:", *_given(self.lines), *self.lines, "}"])
+
+    def look(self, access: LaneAccess, writes: bool, is_noted: bool) -> None:
+        """Look at bounds and owners, and note lines: in haste by a function that all accesses alike share."""
+        if not self.strip or access.mask is not None:
+            MemoryAccesses.look(self, access, writes, is_noted)
+            return
+
+        def write(body: _Function) -> None:
+            there = replace(access, address=LaneVector(body, "%address", 0, "i32"))
+            MemoryAccesses.look(body, there, writes, is_noted)
+            body.do("ret i64 0")
+
+        alike = access.how, access.size, access.elements, writes, is_noted
+        function = self._shared(alike, "ptr %job, i64 %t, i32 %address", write)
+        self._leave_with(f"@call{function}(ptr %job, i64 %t, {access.address.typed})")
+
+    def _leave_with(self, call: str) -> None:
+        """Call a function that returns a status, and leave unless that is 0."""
+        status = self.value(f"call i64 {call}", "i64")
+        failed, on = self.new_label("failed"), self.new_label("on")
+        self.branch(status.differs(0).name, failed, on, seldom=True)
+        self.begin(failed)
+        self.do(f"ret {status.typed}")
+        self.begin(on)
 
     def part(self, number: int, needed: Sequence[bool]) -> None:
         """Add a part."""
@@ -405,7 +434,7 @@ class _Function(MemoryAccesses):
         needed = needed_steps(program, block)
         begin = len(self.code)
         for number in parts:
-            if self.hasty and not program.branches[number]:
+            if self.strip and not program.branches[number]:
                 self.called(number, needed[number])
                 continue
             self._walk(begin)
@@ -430,12 +459,7 @@ class _Function(MemoryAccesses):
         if begin < len(self.code) and self.code[-1]:
             self.code.append(0)
             code = f"ptr getelementptr (i32, ptr @code, i64 {begin})"
-            status = self.value(f"call i32 @walk(ptr %job, ptr %frame, i64 %t, {code})", "i32")
-            failed, on = self.new_label("failed"), self.new_label("on")
-            self.branch(status.differs(0).name, failed, on, seldom=True)
-            self.begin(failed)
-            self.do(f"ret {status.typed}")
-            self.begin(on)
+            self._leave_with(f"@walk(ptr %job, ptr %frame, i64 %t, {code})")
 
     def _go(self, block: int, tree: Tree) -> None:
         """Continue where a tree of addresses says."""
@@ -484,9 +508,12 @@ class _Function(MemoryAccesses):
 
 
 def translated(
-    program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int, level: int = CAREFUL
+    program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int, strip: int = 0
 ) -> str:
-    """Translate a program; raises Unsupported for what native code is not made for."""
+    """Translate a program, in haste for strips of ``strip`` lanes, or with care.
+
+    Raises Unsupported for what native code is not made for.
+    """
     if program.shape.group > 32:
         raise Unsupported(f"groups of {program.shape.group} lanes")
     if not program.places.keys() >= {program.following} or not frame.places[program.places[program.following]].single:
@@ -498,7 +525,7 @@ def translated(
         line_bits=line_bits,
         frame=frame,
         program=program,
-        hasty=level == HASTY,
+        strip=strip,
     )
     function.do("%literals = getelementptr i32, ptr %literals.all, i64 0")
     function.fill()
@@ -510,14 +537,14 @@ def translated(
         function.back(target)
     _leave(function)
     entry = " ".join([f"i32 {block + 1}, label %block{block}" for block in sorted(function.again) if noting])
-    text = function.whole("i32 @group(ptr %job, ptr %frame, i64 %t)", "i32 {}").replace("RESUMED", entry, 1)
-    body = "\n".join([*function.parts, text])
-    if function.hasty:
-        parts = ", ".join(f"ptr @part{number}" for number in range(len(function.parts) + 1))
+    text = function.whole("@group(ptr %job, ptr %frame, i64 %t)").replace("RESUMED", entry, 1)
+    body = "\n".join([*(each for _, each in function.functions.values()), text])
+    if strip:
+        calls = ", ".join(f"ptr @call{number}" for number in range(len(function.functions) + 1))
         code = ", ".join(map("i32 {}".format, function.code))
         body += f"""
 {_WALK}
-@parts = internal constant [{len(function.parts) + 1} x ptr] [{parts}]
+@calls = internal constant [{len(function.functions) + 1} x ptr] [{calls}]
 @code = internal constant [{len(function.code)} x i32] [{code}]"""
     return "\n".join(
         [
@@ -540,9 +567,14 @@ def _leave(function: _Function) -> None:
             do("store i32 0, ptr %frame")
         do("br label %leave")
     function.begin("leave")
-    status = function.line("phi i32 " + ", ".join(f"[{int(status)}, %{label}]" for label, status in ways.items()))
+    status = function.line("phi i64 " + ", ".join(f"[{int(status)}, %{label}]" for label, status in ways.items()))
     function.empty()
-    do(f"ret i32 {status}")
+    do(f"ret i64 {status}")
+
+
+def _lane_at(place: RegisterPlace, lane: int) -> int:
+    """Return the place of a lane of a register in the frame; a mask has eight to the byte."""
+    return place.at + (0 if place.single else lane // 8 if place.bits == 1 else 4 * lane)
 
 
 _WORDS = (
@@ -628,7 +660,8 @@ class CodeBuilder:
                 found = self._known(key_of(about, each))
                 if found is not None:
                     return found
-            text = translated(program, frame, noting, tracked, line_bits, level)
+            strip = max(self.tools.vectors.width // 4, 8) if level == HASTY else 0  # 8 lanes are a byte of a mask
+            text = translated(program, frame, noting, tracked, line_bits, strip)
             code = self.tools.compile([text], level, promotes=True)
             (address,) = self.tools.load(code, [_NAME])
             self._kept.put(CODE, key_of(about, level), code)
