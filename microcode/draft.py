@@ -296,6 +296,7 @@ class MemoryLayout:
         self._used = bytearray(target.memory_bytes)
         """1 for each byte that automatic placement must not take."""
         self._data: list[tuple[DataBlock, str]] = []
+        self._data_end = 0
 
     def copied(self) -> MemoryLayout:
         """Return another layout with the same content."""
@@ -358,11 +359,12 @@ class MemoryLayout:
             if len(content) > room:
                 raise InputError(f"{len(content)} bytes of data, but there is room for {room}")
             block, size = DataBlock(start, content), len(content)
-        for other, where in self._data:
+        for other, where in self._data if start < self._data_end else ():  # mostly they follow each other
             end = other.start + (other.lanes or len(other.values))
             if start < end and other.start < start + size:
                 raise InputError(f"bytes {start}..{start + size - 1} have data already" + (f" ({where})" * bool(where)))
         self._data.append((block, _where(place)))
+        self._data_end = max(self._data_end, start + size)
 
     def room(self, start: int) -> int:
         """Return the count of bytes from an address to the end of its range, or of the PE."""

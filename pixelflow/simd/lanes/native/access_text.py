@@ -9,7 +9,7 @@ from operator import or_
 
 from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.native.function_text import LaneVector
-from pixelflow.simd.lanes.native.group_program import COUNTS, NOTHING
+from pixelflow.simd.lanes.native.group_program import COUNTS, LINES, NOTHING
 from pixelflow.simd.lanes.native.word_text import Arithmetic, GroupValue
 
 # Ownership of words of memory that groups share: so that groups may be executed one after the other.
@@ -29,16 +29,15 @@ ONE, RUN, EACH = range(3)
 
 @dataclass(eq=False, slots=True)
 class LaneAccess:
-    """An access: ``elements`` of ``size`` bytes; ``mask`` is where it is done, None in all lanes."""
+    """An access: ``elements`` of ``size`` bytes."""
 
     how: int
     size: int
     address: LaneVector
     """One number, or where addresses are any, a vector."""
-    elements: int
-    mask: LaneVector | None
-    every: GroupValue
-    """The addresses of all lanes."""
+    elements: int = 1
+    mask: LaneVector | None = None
+    """Where it is done, if addresses are any."""
 
     @property
     def bytes(self) -> int:
@@ -54,15 +53,10 @@ class Tracking(Arithmetic):
 
     def track(self, access: LaneAccess, writes: bool) -> None:
         """Go to ``conflict`` where a word is another group's; the others become this group's."""
-        if access.how == EACH:
-            self._track_each(access, writes)
-            return
         if access.size > 1 and not (access.how == RUN and access.size < 4):
             self.leave_where((access.address & access.size - 1).differs(0), "conflict")
         if access.how == ONE:
             self._track_words(self._entry(access.address), 0, writes)
-        elif access.mask is not None:
-            self._track_some(access, access.mask, writes)
         else:
             words = access.bytes // 4
             self._track_words(self._entry(access.address), words if words > 1 else 0, writes)
@@ -95,58 +89,6 @@ class Tracking(Arithmetic):
         clash = other & written.equals(before)
         return clash, other.of(before.equals(0).of(number("%own"), MANY), before)
 
-    def _track_some(self, access: LaneAccess, mask: LaneVector, writes: bool) -> None:
-        """Look at words that follow each other, those of some lanes."""
-        entry = self._entry(access.address)
-        # Lanes that take no part read 0, the entry of an untouched word.
-        clash, after = self._checked(self.masked_load(entry, 4, mask), writes)
-        self.leave_where(clash, "conflict")
-        self.masked_store(after, entry, 4, mask)
-
-    def _track_each(self, access: LaneAccess, writes: bool) -> None:
-        """Look at words at any addresses."""
-        mask, every = self.mask_of(access), self.vector(access.every)
-        if access.size > 1:
-            self.leave_where((every & access.size - 1).differs(0) & mask, "conflict")
-        entries = self.place("i32", "%table", (every >> 2).converted("sext", "i64"))
-        before = self.gathered("i32", entries, mask)
-        clash, after = self._checked(before, writes)
-        self.leave_where(clash, "conflict")
-        rare, on = self.new_label("new"), self.new_label("on")
-        self.branch((before.differs(after) & mask).anywhere().name, rare, on, seldom=True)
-        self.begin(rare)
-        self.scattered(after, entries, mask)
-        self.go(on)
-        self.begin(on)
-
-    # --- memory, lane by lane: where a mask is set, elsewhere 0 is read -------------------------------------
-
-    def mask_of(self, access: LaneAccess) -> LaneVector:
-        """Return where an access is done."""
-        return self.constant(1, self.group, "i1") if access.mask is None else access.mask
-
-    def gathered(self, element: str, places: LaneVector, mask: LaneVector) -> LaneVector:
-        """Read an element at each lane's place."""
-        others = self.constant("zeroinitializer", 0, self.of(element))
-        name = f"llvm.masked.gather.v{self.group}{element}.v{self.group}p0"
-        text = self.call(self.of(element), name, (places.typed, "i32 1", mask.typed, others.typed))
-        return self.value(text, element, self.group)
-
-    def scattered(self, value: LaneVector, places: LaneVector, mask: LaneVector) -> None:
-        """Write an element to each lane's place, in the order of lanes."""
-        name = f"llvm.masked.scatter.v{self.group}{value.element}.v{self.group}p0"
-        self.do(self.call("void", name, (value.typed, places.typed, "i32 1", mask.typed)))
-
-    def masked_load(self, place: LaneVector, alignment: int, mask: LaneVector) -> LaneVector:
-        """Read words that follow each other."""
-        given = (place.typed, f"i32 {alignment}", mask.typed, f"{self.of('i32')} zeroinitializer")
-        return self.value(self.call(self.of("i32"), f"llvm.masked.load.v{self.group}i32.p0", given), "i32", self.group)
-
-    def masked_store(self, value: LaneVector, place: LaneVector, alignment: int, mask: LaneVector) -> None:
-        """Write words that follow each other."""
-        given = (value.typed, place.typed, f"i32 {alignment}", mask.typed)
-        self.do(self.call("void", f"llvm.masked.store.v{self.group}i32.p0", given))
-
 
 # Lowering of accesses to a memory of bytes: bounds, whose words they are, what is read and written, lines touched.
 #
@@ -160,10 +102,6 @@ class MemoryAccesses(Tracking):
 
     noting: int = NOTHING
     line_bits: int = 6
-    note: str = ""
-    """Where the words of the block's note begin, unless lines are noted."""
-    noted: int = 0
-    """How many there are so far."""
 
     def access(self, step: FormStep, inputs: Sequence[GroupValue], is_noted: bool) -> GroupValue | None:
         """Add an access to memory; return what was read."""
@@ -174,65 +112,92 @@ class MemoryAccesses(Tracking):
         if value is not None:
             self.named(value)  # before what the bounds decide
         access = self._classified(step.detail, inputs[0], where, value)
-        self._bound(access)
-        if self.tracked:
-            self.track(access, value is not None)
-        if self.noting and is_noted:
-            self._note(access)
-        if value is None:
-            found = self._fetched(access)
-            return GroupValue(32, not found.size, found.name)
-        self._put(access, value)
-        return None
+        self.look(access, value is not None, self.noting != NOTHING and is_noted)
+        if access.mask is not None:
+            found = self._lane_by_lane(access, access.mask, value)
+        else:
+            found = self._carried_out(access, value)
+        return None if found is None else GroupValue(32, not found.size, found.name)
 
     def _classified(
         self, size: int, address: GroupValue, where: GroupValue | None, value: GroupValue | None
     ) -> LaneAccess:
-        mask = None if where is None else self.vector(where)
         if address.single and where is None:
-            return LaneAccess(ONE, size, self.named(address), 1, None, address)
-        if address.begin is not None:
+            return LaneAccess(ONE, size, self.named(address))
+        if address.begin is not None and where is None:
             base, steps = address.begin
             elements = next((at for at in range(1, self.group) if steps[at] == 0), self.group)
             regular = steps == tuple(lane % elements * size for lane in range(self.group))
-            whole = elements == self.group
-            if regular and ((where is None and (whole or value is None)) or (whole and size == 4)):
-                return LaneAccess(RUN, size, self.named(base), elements, mask, address)
-        return LaneAccess(EACH, size, self.vector(address), self.group, mask, address)
+            if regular and (elements == self.group or value is None):
+                return LaneAccess(RUN, size, self.named(base), elements)
+        mask = self.constant(1, self.group, "i1") if where is None else self.vector(where)
+        return LaneAccess(EACH, size, self.vector(address), self.group, mask)
 
     # --- bounds, and whose words they are -------------------------------------------------------------------
+
+    def look(self, access: LaneAccess, writes: bool, is_noted: bool) -> None:
+        """Look at the bounds, and whose words they are, and note lines."""
+        self._bound(access)
+        if access.mask is not None:
+            self.do(f"store {access.address.typed}, ptr %lanes, align 64")
+        if self.tracked and access.mask is None:
+            self.track(access, writes)
+        if is_noted:
+            self._note(access)
 
     def _bound(self, access: LaneAccess) -> None:
         last = self.constant(f"%last{access.size}", 0, "i32")
         if access.how == ONE:
             self.leave_where(access.address > last, "fault")
-        elif access.how == RUN and access.mask is None:
+        elif access.mask is not None:
+            self.leave_where((access.address > last.spread(self.group)) & access.mask, "fault")
+        else:
             past = access.address.converted("zext", "i64") + access.bytes
             self.leave_where(past > self.constant("%size", 0, "i64"), "fault")
-        else:
-            over = self.vector(access.every) > last.spread(self.group)
-            if access.how == RUN:
-                # Past the last address lanes would begin again at the bottom: numpy does that.
-                over = over | (access.address > last).spread(self.group)
-            self.leave_where(over & self.mask_of(access), "fault")
 
     # --- reading and writing --------------------------------------------------------------------------------
 
+    def _carried_out(self, access: LaneAccess, value: GroupValue | None) -> LaneVector | None:
+        """Read, or write a value."""
+        if value is None:
+            return self._fetched(access)
+        self._put(access, value)
+        return None
+
+    def _lane_by_lane(self, access: LaneAccess, mask: LaneVector, value: GroupValue | None) -> LaneVector | None:
+        """Read or write in one lane after the other where a mask is set; elsewhere 0 is read."""
+        words = self.constant("zeroinitializer", 0, self.of("i32")) if value is None else self.vector(value)
+        self.do(f"store {words.typed}, ptr %words, align 64")
+        every = mask.as_number().converted("zext", "i64")
+        before, lane, last, on = self.label, *(self.new_label(each) for each in ("lane", "last", "on"))
+        self.branch(every.differs(0).name, lane, on)
+        self.begin(lane)
+        left = self.value(f"phi i64 [{every.name}, %{before}], [%rest.{last}, %{last}]", "i64")
+        which = left.called("cttz", "i1 true")
+        one = LaneAccess(ONE, access.size, self.value(f"load i32, {self.place('i32', '%lanes', which).typed}", "i32"))
+        place = self.place("i32", "%words", which)
+        given = None if value is None else GroupValue(32, True, self.line(f"load i32, {place.typed}"))
+        if self.tracked:
+            self.track(one, value is not None)
+        found = self._carried_out(one, given)
+        if found is not None:
+            self.do(f"store {found.typed}, {place.typed}")
+        self.go(last)
+        self.begin(last)
+        rest = left & left - 1
+        self.do(f"%rest.{last} = add i64 {rest.name}, 0")
+        self.branch(rest.differs(0).name, lane, on)
+        self.begin(on)
+        return found and self.value(f"load {words.kind}, ptr %words, align 64", "i32", self.group)
+
     def _at(self, access: LaneAccess) -> LaneVector:
-        """Return the place of the first byte, or in each lane."""
-        if access.how == EACH:
-            # Within the bounds no address is negative, and from signed numbers of 32 bits gathers are made best.
-            return self.place("i8", "%memory", self.vector(access.every).converted("sext", "i64"))
+        """Return the place of the first byte."""
         return self.place("i8", "%memory", access.address.converted("zext", "i64"))
 
     def _fetched(self, access: LaneAccess) -> LaneVector:
         element, at = f"i{8 * access.size}", self._at(access)
         if access.how == ONE:
             value = self.value(f"load {element}, {at.typed}, align 1", element)
-        elif access.how == EACH:
-            value = self.gathered(element, at, self.mask_of(access))
-        elif access.mask is not None:
-            return self.masked_load(at, 1, access.mask)
         else:
             kind = f"<{access.elements} x {element}>"
             value = self.value(f"load {kind}, {at.typed}, align 1", element, access.elements)
@@ -249,34 +214,26 @@ class MemoryAccesses(Tracking):
                 number = number.made(f"extractelement {number.typed}, i64 {self.group - 1}", size=0)
         if access.size < 4:
             number = number.converted("trunc", f"i{8 * access.size}")
-        if access.how == EACH:
-            self.scattered(number, self._at(access), self.mask_of(access))
-        elif access.mask is not None:
-            self.masked_store(number, self._at(access), 1, access.mask)
-        else:
-            self.do(f"store {number.typed}, {self._at(access).typed}, align 1")
+        self.do(f"store {number.typed}, {self._at(access).typed}, align 1")
 
     # --- lines ----------------------------------------------------------------------------------------------
 
     def _note(self, access: LaneAccess) -> None:
-        together = access.how == ONE or (access.how == RUN and access.mask is None)
-        if self.noting == COUNTS:
-            count = self._span(access)[1] if together else self._count_each(access)
-            self.do(f"store {count.typed}, {self.place('i32', self.note, self.noted).typed}")
-            self.noted += 1
-            return
         at = self.line("load ptr, ptr %note.at")
-        lines = self.place("i32", at, 1)
-        if together:
+        lines = past = self.place("i32", at, 1)
+        if self.noting == COUNTS:
+            count = self._span(access)[1] if access.mask is None else self._count_each(access, access.mask)
+        elif access.mask is None:
             first, count = self._span(access)
             first = first + self.constant("%before", 0, "i32")
             for more in range((access.bytes - 2 >> self.line_bits) + 2):
                 place = self.place("i32", lines.name, more)
                 self.do(f"store {(first + more).typed}, {place.typed}")
         else:
-            count = self._listed(access, lines.name, "%before")
+            count = self._listed(access, access.mask, lines.name, "%before")
         self.do(f"store {count.typed}, ptr {at}")
-        past = self.place("i32", lines.name, count.converted("zext", "i64"))
+        if self.noting == LINES:
+            past = self.place("i32", lines.name, count.converted("zext", "i64"))
         self.do(f"store {past.typed}, ptr %note.at")
 
     def _span(self, access: LaneAccess) -> tuple[LaneVector, LaneVector]:
@@ -286,15 +243,14 @@ class MemoryAccesses(Tracking):
             return first, first.filled(1)
         return first, (access.address + (access.bytes - 1) >> self.line_bits) - first + 1
 
-    def _listed(self, access: LaneAccess, into: str, before: str) -> LaneVector:
-        self.do(f"store {self.vector(access.every).typed}, ptr %lanes, align 64")
-        mask = self.mask_of(access).as_number().converted("zext", "i64")
-        arguments = f"ptr %lanes, {mask.typed}, i32 {access.size}, ptr {into}, i32 {before}"
+    def _listed(self, access: LaneAccess, mask: LaneVector, into: str, before: str) -> LaneVector:
+        number = mask.as_number().converted("zext", "i64")  # the addresses are at %lanes already
+        arguments = f"ptr %lanes, {number.typed}, i32 {access.size}, ptr {into}, i32 {before}"
         return self.value(f"call i32 @lane_lines({arguments})", "i32")
 
-    def _count_each(self, access: LaneAccess) -> LaneVector:
+    def _count_each(self, access: LaneAccess, mask: LaneVector) -> LaneVector:
         """Return how many lines are touched: bits of a number where they are close together, else a list is made."""
-        every, mask = self.vector(access.every), self.mask_of(access)
+        every = access.address
         lines = [every >> self.line_bits]
         if access.size > 1:
             lines.append(every + (access.size - 1) >> self.line_bits)
@@ -309,7 +265,7 @@ class MemoryAccesses(Tracking):
         few = mask.of(bits, 0).reduced("or").called("ctpop").converted("trunc", "i32")
         self.go(on)
         self.begin(far)
-        many = self._listed(access, "%scratch", "0")
+        many = self._listed(access, mask, "%scratch", "0")
         self.go(on)
         self.begin(on)
         return self.joined(few, near, many, far)

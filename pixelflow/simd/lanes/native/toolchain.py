@@ -23,9 +23,6 @@ above 16 bits: a number of 32 bits that went through a mask of 16 lanes was stor
 for _option in _OPTIONS:  # once: a second time is an error that ends the process
     llvm.set_option("", _option)
 
-_GATHERS = "+fast-gather"
-"""A gather is one instruction. For some processors LLVM makes a branch and a load for each lane, of twice the text."""
-
 LANES = "pixelflow.simd.lanes"
 """The package whose files decide what the IR is and how it becomes code."""
 
@@ -102,5 +99,4 @@ def toolchain(width: int | None = None) -> Toolchain:
         return Toolchain("generic", "", width or 16)
     if width is None:
         width = next((size for feature, size in _WIDEST if found.get(feature)), 16)
-    tuning = [_GATHERS] if found.get("avx2") else []
-    return Toolchain(llvm.get_host_cpu_name(), ",".join([found.flatten(), *tuning]), width)
+    return Toolchain(llvm.get_host_cpu_name(), found.flatten(), width)

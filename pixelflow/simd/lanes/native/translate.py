@@ -3,24 +3,26 @@
 Registers are local variables, which LLVM keeps in registers of the host from block to block. They come from the group's
 frame as the function begins and go back as it ends: when the group has ended, or when a branch leads it backwards and
 either the note is full or the group has done as many steps as it may. Everything else continues without a look.
+
+That is with care. In haste registers stay in the frame, parts that are alike share a function, and blocks are lists of
+calls, so that there is little to compile.
 """
 
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cache
 from threading import Lock
 
 from pixelflow.simd.lanes.form import FormStep, Op
-from pixelflow.simd.lanes.native.access_text import MemoryAccesses
+from pixelflow.simd.lanes.native.access_text import LaneAccess, MemoryAccesses
 from pixelflow.simd.lanes.native.function_text import LaneVector
 from pixelflow.simd.lanes.native.group_program import (
-    LINES,
-    NOTHING,
     GroupFrame,
     GroupProgram,
     RegisterPlace,
@@ -28,7 +30,7 @@ from pixelflow.simd.lanes.native.group_program import (
     needed_steps,
     touches,
 )
-from pixelflow.simd.lanes.native.toolchain import CAREFUL, LANES, Toolchain, toolchain
+from pixelflow.simd.lanes.native.toolchain import CAREFUL, HASTY, LANES, Toolchain, toolchain
 from pixelflow.simd.lanes.native.word_text import GroupValue, Tree, constant
 from pixelflow.simd.store import CODE, Store, digest_of, key_of, store
 
@@ -110,8 +112,8 @@ group:
 go:
   %offset = mul i64 %t, %stride
   %frame = getelementptr i8, ptr %frames, i64 %offset
-  %status = call i32 @group(ptr %job, ptr %frame, i64 %t)
-  switch i32 %status, label %stop [i32 {int(Status.ENDED)}, label %next i32 {int(Status.LIMITED)}, label %limit]
+  %status = call i64 @group(ptr %job, ptr %frame, i64 %t)
+  switch i64 %status, label %stop [i64 {int(Status.ENDED)}, label %next i64 {int(Status.LIMITED)}, label %limit]
 limit:
   %before = load i64, ptr %limited.at
   %none = icmp slt i64 %before, 0
@@ -123,7 +125,8 @@ next:
   %more = icmp ult i64 %after, %past
   br i1 %more, label %group, label %done
 stop:
-  ret i32 %status
+  %low = trunc i64 %status to i32
+  ret i32 %low
 stop.full:
   ret i32 {int(Status.FULL)}
 done:
@@ -132,8 +135,6 @@ done:
 }}"""
 
 _LINES = """
-declare i64 @llvm.cttz.i64(i64, i1)
-
 define internal i32 @insert(ptr %list, i32 %count, i32 %line) nounwind {
 entry:
   br label %look
@@ -207,12 +208,47 @@ done:
 """Makes an ascending list of the lines that lanes touch, each once; returns how many there are."""
 
 
+_WALK = """
+define internal i64 @call0(ptr %job, ptr %frame, i64 %t, ptr %code) nounwind {
+  ret i64 0
+}
+
+define internal i64 @walk(ptr %job, ptr %frame, i64 %t, ptr %code) nounwind noinline {
+entry:
+  %begin = ptrtoint ptr %code to i64
+  br label %part
+part:
+  %place = phi i64 [%begin, %entry], [%past, %part]
+  %at = inttoptr i64 %place to ptr
+  %number = load i32, ptr %at
+  %function.at = getelementptr ptr, ptr @calls, i32 %number
+  %function = load ptr, ptr %function.at
+  %operands = getelementptr i32, ptr %at, i64 1
+  %past = call i64 %function(ptr %job, ptr %frame, i64 %t, ptr %operands)
+  %more = icmp ugt i64 %past, 3
+  br i1 %more, label %part, label %end
+end:
+  ret i64 %past
+}
+"""
+"""Calls functions of parts, one after the other; each returns the place past its operands, or a `Status`."""
+
+_ACROSS = (Op.ROUTE, Op.SERIES, Op.PATTERN, Op.SPREAD, Op.COLLECT, Op.RANK, Op.FETCH, Op.PUT)
+"""Steps that need all lanes at once."""
+
+
 @dataclass(slots=True)
 class _Function(MemoryAccesses):
-    """The function of a program, as it is written down."""
+    """The function of a program, or in haste one that it calls, as it is written down."""
 
     frame: GroupFrame = field(kw_only=True)
     program: GroupProgram = field(kw_only=True)
+    strip: int = field(kw_only=True)
+    """In haste, lanes of a vector of the host, which LLVM selects instructions for soonest; 0 with care."""
+    functions: dict[tuple[object, ...], tuple[int, str]] = field(default_factory=dict)
+    """Numbers, from 1, and texts of functions that are called, by all that they depend on."""
+    code: list[int] = field(default_factory=list)
+    """Calls of parts: the function, the first literal, places in the frame; 0 after those of a block."""
     registers: dict[int, GroupValue] = field(default_factory=dict)
     """Current value of each register in this block, as far as it is known."""
     changed: set[int] = field(default_factory=set)
@@ -226,38 +262,38 @@ class _Function(MemoryAccesses):
     def _type(self, place: RegisterPlace) -> str:
         return self.of("i1" if place.bits == 1 else "i32", place.single)
 
-    def _local(self, number: int) -> LaneVector:
-        """Return what a local variable holds."""
-        place = self.frame.places[number]
+    def _local(self, place: RegisterPlace, at: str) -> LaneVector:
+        """Return what a local variable or the frame holds."""
         size, element = 0 if place.single else self.group, "i1" if place.bits == 1 else "i32"
-        return self.value(f"load {self._type(place)}, ptr %r{number}", element, size)
+        return self.value(f"load {self._type(place)}, ptr {at}, align 1", element, size)
 
     def fill(self) -> None:
         """Make the local variables, with what the frame holds."""
+        if not self.strip:
+            self.do("%note.at = alloca ptr")
+            self.do(f"store ptr {self.line('load ptr, ptr %note.place')}, ptr %note.at")
         for number, place in self.frame.places.items():
-            self.do(f"%r{number} = alloca {self._type(place)}")
-        for number, place in self.frame.places.items():
-            at, size = self.place("i8", "%frame", place.at), 0 if place.single or place.bits == 1 else self.group
-            value = self.value(f"load {self.of('i32', not size)}, {at.typed}, align 4", "i32", size)
-            if place.bits == 1:
-                value = value.converted("trunc", "i1") if place.single else self.bits_of(value)
-            self.do(f"store {value.typed}, ptr %r{number}")
+            if self.strip:
+                self.do(f"%r{number} = getelementptr i8, ptr %frame, i64 {place.at}")
+                continue
+            self.do(f"%r{number} = alloca {self._type(place)}, align 1")
+            value = self._local(place, self.place("i8", "%frame", place.at).name)
+            self.do(f"store {value.typed}, ptr %r{number}, align 1")
 
     def empty(self) -> None:
         """Write the local variables back that the program changes."""
+        if not self.strip:
+            self.do(f"store ptr {self.line('load ptr, ptr %note.at')}, ptr %note.place")
         for number, place in self.frame.places.items():
-            if place.is_written:
-                value = self._local(number)
-                if place.bits == 1:
-                    value = value.as_number() if value.size else value
-                    value = value if value.element == "i32" else value.converted("zext", "i32")
-                self.do(f"store {value.typed}, {self.place('i8', '%frame', place.at).typed}, align 4")
+            if place.is_written and not self.strip:
+                value = self._local(place, f"%r{number}")
+                self.do(f"store {value.typed}, {self.place('i8', '%frame', place.at).typed}, align 1")
 
     def register(self, number: int) -> GroupValue:
         """Return what a register holds."""
         if number not in self.registers:
             place = self.frame.places[number]
-            self.registers[number] = GroupValue(place.bits, place.single, self._local(number).name)
+            self.registers[number] = GroupValue(place.bits, place.single, self._local(place, f"%r{number}").name)
         return self.registers[number]
 
     def keep(self) -> None:
@@ -267,11 +303,80 @@ class _Function(MemoryAccesses):
             how = self.named if self.frame.places[number].single else self.vector
             values[number] = how(self.registers[number])
         for number, value in values.items():
-            self.do(f"store {value.typed}, ptr %r{number}")
+            self.do(f"store {value.typed}, ptr %r{number}, align 1")
         self.registers.clear()
         self.changed.clear()
 
     # --- parts ----------------------------------------------------------------------------------------------
+
+    def called(self, number: int, needed: Sequence[bool]) -> None:
+        """Add calls of a part's function, one for each strip of lanes if all steps work lane by lane."""
+        (form, operands), fixed = self.program.parts[number], self.program.fixed[number]
+        places = {each: self.frame.places[each] for each, is_row in zip(operands, form.is_row, strict=True) if is_row}
+        stored = [places[operands[form.steps[at].detail]] for at in form.stores]
+        whole = any(each.single for each in stored) or any(step.op in _ACROSS for step in form.steps)
+        lanes = self.group if whole or self.group % self.strip else self.strip
+
+        def write(body: _Function) -> None:
+            body.group = lanes
+            body.do("%first = load i32, ptr %code")
+            body.do("%literals = getelementptr i32, ptr %literals.all, i32 %first")
+            for at, register in enumerate(places, 1):
+                place = body.line(f"load i32, {body.place('i32', '%code', at).typed}")
+                body.do(f"%r{register} = getelementptr i8, ptr %frame, i32 {place}")
+            body.part(number, needed)
+            body.keep()
+            past = body.line(f"ptrtoint {body.place('i32', '%code', 1 + len(places)).typed} to i64")
+            body.do(f"ret i64 {past}")
+
+        kinds = {register: (at, each.bits, each.single) for at, (register, each) in enumerate(places.items())}
+        operated = zip(operands, form.is_row, fixed, strict=True)
+        what = [kinds[value] if is_row else value if known else None for value, is_row, known in operated]
+        function = self._shared((form, *what, *needed), "ptr %job, ptr %frame, i64 %t, ptr %code", write)
+        for lane in range(0, self.group, lanes):
+            self.code += [function, self.literal, *(_lane_at(each, lane) for each in places.values())]
+        self.literal += fixed.count(False)
+
+    def _shared(self, alike: tuple[object, ...], arguments: str, write: Callable[[_Function], None]) -> int:
+        """Return the number of the function that depends on what is given; the first time it is written."""
+        if alike not in self.functions:
+            number = 1 + len(self.functions)
+            self.functions[alike] = number, ""
+            body = replace(self, lines=[], label="entry", unsettled=[], registers={}, changed=set(), literal=0)
+            write(body)
+            self.functions[alike] = number, body.whole(f"@call{number}({arguments})")
+        return self.functions[alike][0]
+
+    def whole(self, head: str) -> str:
+        """Return the text of the function."""
+        for label, status in (("fault", Status.FAULT), ("conflict", Status.CONFLICT)):
+            self.begin(label)
+            self.do(f"ret i64 {int(status)}")
+        return "\n".join([f"define internal i64 {head} nounwind {{\nentry:", *_given(self.lines), *self.lines, "}"])
+
+    def look(self, access: LaneAccess, writes: bool, is_noted: bool) -> None:
+        """Look at bounds and owners, and note lines: in haste by a function that all accesses alike share."""
+        if not self.strip or access.mask is not None:
+            MemoryAccesses.look(self, access, writes, is_noted)
+            return
+
+        def write(body: _Function) -> None:
+            there = replace(access, address=LaneVector(body, "%address", 0, "i32"))
+            MemoryAccesses.look(body, there, writes, is_noted)
+            body.do("ret i64 0")
+
+        alike = access.how, access.size, access.elements, writes, is_noted
+        function = self._shared(alike, "ptr %job, i64 %t, i32 %address", write)
+        self._leave_with(f"@call{function}(ptr %job, i64 %t, {access.address.typed})")
+
+    def _leave_with(self, call: str) -> None:
+        """Call a function that returns a status, and leave unless that is 0."""
+        status = self.value(f"call i64 {call}", "i64")
+        failed, on = self.new_label("failed"), self.new_label("on")
+        self.branch(status.differs(0).name, failed, on, seldom=True)
+        self.begin(failed)
+        self.do(f"ret {status.typed}")
+        self.begin(on)
 
     def part(self, number: int, needed: Sequence[bool]) -> None:
         """Add a part."""
@@ -323,16 +428,19 @@ class _Function(MemoryAccesses):
         self.begin(f"block{block}")
         self.registers.clear()
         if self.noting:
-            self.note, self.noted = self.line("load ptr, ptr %note.at"), 1
-            self.do(f"store i32 {block}, ptr {self.note}")
-            if self.noting == LINES:
-                self.do(f"store {self.place('i32', self.note, 1).typed}, ptr %note.at")
+            at = self.line("load ptr, ptr %note.at")
+            self.do(f"store i32 {block}, ptr {at}")
+            self.do(f"store {self.place('i32', at, 1).typed}, ptr %note.at")
         needed = needed_steps(program, block)
+        begin = len(self.code)
         for number in parts:
+            if self.strip and not program.branches[number]:
+                self.called(number, needed[number])
+                continue
+            self._walk(begin)
             self.part(number, needed[number])
+        self._walk(begin)
         self.do(f"store {(self._done() + len(parts)).typed}, ptr %done.at")
-        if self.noting and self.noting != LINES:
-            self.do(f"store {self.place('i32', self.note, self.noted).typed}, ptr %note.at")
         tree: Tree | None = None
         if program.branches[parts[-1]]:
             following = self.registers[program.places[program.following]]
@@ -345,6 +453,13 @@ class _Function(MemoryAccesses):
         if tree is None:
             raise Unsupported("a branch to a computed address")
         self._go(block, tree)
+
+    def _walk(self, begin: int) -> None:
+        """Execute the code that begins at a place, if there is any."""
+        if begin < len(self.code) and self.code[-1]:
+            self.code.append(0)
+            code = f"ptr getelementptr (i32, ptr @code, i64 {begin})"
+            self._leave_with(f"@walk(ptr %job, ptr %frame, i64 %t, {code})")
 
     def _go(self, block: int, tree: Tree) -> None:
         """Continue where a tree of addresses says."""
@@ -381,7 +496,7 @@ class _Function(MemoryAccesses):
     def back(self, target: int) -> None:
         """Add the way back to a block."""
         self.begin(f"back{target}")
-        self.do(f"store i32 {target + 1}, ptr %resume.at")
+        self.do(f"store i32 {target + 1}, ptr %frame")
         self.leave_where(self._done() >= self.constant("%limit", 0, "i64"), "limited")
         if self.noting:
             at = self.value("load ptr, ptr %note.at", "ptr")
@@ -392,28 +507,49 @@ class _Function(MemoryAccesses):
         return self.value("load i64, ptr %done.at", "i64")
 
 
-def translated(program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int) -> str:
-    """Translate a program; raises Unsupported for what native code is not made for."""
+def translated(
+    program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int, strip: int = 0
+) -> str:
+    """Translate a program, in haste for strips of ``strip`` lanes, or with care.
+
+    Raises Unsupported for what native code is not made for.
+    """
     if program.shape.group > 32:
         raise Unsupported(f"groups of {program.shape.group} lanes")
     if not program.places.keys() >= {program.following} or not frame.places[program.places[program.following]].single:
         raise Unsupported("lanes of a group that go different ways")
     function = _Function(
-        program.shape.group, noting=noting, tracked=tracked, line_bits=line_bits, frame=frame, program=program
+        program.shape.group,
+        noting=noting,
+        tracked=tracked,
+        line_bits=line_bits,
+        frame=frame,
+        program=program,
+        strip=strip,
     )
-    _enter(function)
+    function.do("%literals = getelementptr i32, ptr %literals.all, i64 0")
+    function.fill()
+    function.do("%resume = load i32, ptr %frame, align 8")
+    function.do("switch i32 %resume, label %block0 [RESUMED]")
     for block in range(len(program.begins)):
         function.block(block)
     for target in sorted(function.again):
         function.back(target)
     _leave(function)
-    entry = [f"i32 {block + 1}, label %block{block}" for block in sorted(function.again) if noting]
-    lines = [line.replace("RESUMED", " ".join(entry)) for line in function.lines]
-    body = "\n".join(lines)
+    entry = " ".join([f"i32 {block + 1}, label %block{block}" for block in sorted(function.again) if noting])
+    text = function.whole("@group(ptr %job, ptr %frame, i64 %t)").replace("RESUMED", entry, 1)
+    body = "\n".join([*(each for _, each in function.functions.values()), text])
+    if strip:
+        calls = ", ".join(f"ptr @call{number}" for number in range(len(function.functions) + 1))
+        code = ", ".join(map("i32 {}".format, function.code))
+        body += f"""
+{_WALK}
+@calls = internal constant [{len(function.functions) + 1} x ptr] [{calls}]
+@code = internal constant [{len(function.code)} x i32] [{code}]"""
     return "\n".join(
         [
             *function.declared,
-            f"define internal i32 @group(ptr %job, ptr %frame, i64 %t) nounwind {{\n{body}\n}}",
+            body,
             routines(body, line_bits),
             '!0 = !{!"branch_weights", i32 1, i32 2000}',
             "!1 = !{}",
@@ -421,83 +557,77 @@ def translated(program: GroupProgram, frame: GroupFrame, noting: int, tracked: b
     )
 
 
-def _enter(function: _Function) -> None:
-    """Write down how a group begins or continues."""
-    do = function.do
-    function.begin("entry")
-    for name, word, kind in (
-        ("literals", RunWord.LITERALS, "ptr"),
-        ("table", RunWord.TABLE, "ptr"),
-        ("size", RunWord.SIZE, "i64"),
-        ("note.end", RunWord.NOTE_END, "ptr"),
-        ("limit", RunWord.LIMIT, "i64"),
-        ("memories", RunWord.MEMORY, "ptr"),
-        ("stride", RunWord.MEMORY_BYTES, "i64"),
-        ("lines.each", RunWord.LINES, "i64"),
-        ("note.first", RunWord.NOTE, "ptr"),
-    ):
-        do(f"%{name}.place = getelementptr i64, ptr %job, i64 {int(word)}")
-        do(f"%{name} = load {kind}, ptr %{name}.place")
-    do("%offset = mul i64 %t, %stride")
-    do("%memory = getelementptr i8, ptr %memories, i64 %offset")
-    do("%lines.before = mul i64 %t, %lines.each")
-    do("%before = trunc i64 %lines.before to i32")
-    do("%size.low = trunc i64 %size to i32")
-    for size in (1, 2, 4):
-        do(f"%last{size} = sub i32 %size.low, {size}")
-    do("%t.low = trunc i64 %t to i32")
-    do("%t.one = add i32 %t.low, 1")
-    do("%own = shl i32 %t.one, 1")
-    do("%owned = or i32 %own, 1")
-    do(f"%lanes = alloca {function.of('i32')}, align 64")
-    do(f"%scratch = alloca [{2 * function.group + 1} x i32]")
-    for name, kind in (
-        ("note.at", "ptr"),
-        ("done.at", "i64"),
-        ("resume.at", "i32"),
-        ("from.at", "i32"),
-        ("status.at", "i32"),
-    ):
-        do(f"%{name} = alloca {kind}")
-    do("store ptr %note.first, ptr %note.at")
-    do("%resume = load i32, ptr %frame, align 8")
-    do("store i32 0, ptr %resume.at")
-    do("store i32 0, ptr %from.at")
-    do("%from.place = getelementptr i8, ptr %frame, i64 4")
-    do(f"store i32 {int(Status.ENDED)}, ptr %status.at")
-    do("%done.place = getelementptr i8, ptr %frame, i64 8")
-    do("%done = load i64, ptr %done.place")
-    do("store i64 %done, ptr %done.at")
-    function.fill()
-    do("switch i32 %resume, label %block0 [RESUMED]")
-
-
 def _leave(function: _Function) -> None:
     """Write down the ways out."""
     do = function.do
-    for label, status in (("limited", Status.LIMITED), ("full", Status.FULL)):
-        if label == "limited" or function.noting != NOTHING:
-            function.begin(label)
-            do(f"store i32 {int(status)}, ptr %status.at")
-            do("br label %leave")
-    function.begin("ended")
-    do("store i32 0, ptr %resume.at")
-    do("br label %leave")
-    function.begin("leave")
-    function.empty()
-    for name, kind, place in (("note.at", "ptr", "%note.first.place"), ("done.at", "i64", "%done.place")):
-        do(f"store {kind} {function.line(f'load {kind}, ptr %{name}')}, ptr {place}")
-    do(f"store i32 {function.line('load i32, ptr %resume.at')}, ptr %frame")
-    do(f"store i32 {function.line('load i32, ptr %from.at')}, ptr %from.place")
-    do(f"ret i32 {function.line('load i32, ptr %status.at')}")
-    for label, status in (("fault", Status.FAULT), ("conflict", Status.CONFLICT)):
+    ways = {"ended": Status.ENDED, "limited": Status.LIMITED} | ({"full": Status.FULL} if function.noting else {})
+    for label in ways:
         function.begin(label)
-        do(f"ret i32 {int(status)}")
+        if label == "ended":
+            do("store i32 0, ptr %frame")
+        do("br label %leave")
+    function.begin("leave")
+    status = function.line("phi i64 " + ", ".join(f"[{int(status)}, %{label}]" for label, status in ways.items()))
+    function.empty()
+    do(f"ret i64 {status}")
+
+
+def _lane_at(place: RegisterPlace, lane: int) -> int:
+    """Return the place of a lane of a register in the frame; a mask has eight to the byte."""
+    return place.at + (0 if place.single else lane // 8 if place.bits == 1 else 4 * lane)
+
+
+_WORDS = (
+    ("literals.all", RunWord.LITERALS, "ptr"),
+    ("table", RunWord.TABLE, "ptr"),
+    ("size", RunWord.SIZE, "i64"),
+    ("note.end", RunWord.NOTE_END, "ptr"),
+    ("limit", RunWord.LIMIT, "i64"),
+    ("memories", RunWord.MEMORY, "ptr"),
+    ("stride", RunWord.MEMORY_BYTES, "i64"),
+    ("lines.each", RunWord.LINES, "i64"),
+)
+_VALUES = {
+    **{f"%{name}.place": f"getelementptr i64, ptr %job, i64 {int(word)}" for name, word, _ in _WORDS},
+    **{f"%{name}": f"load {kind}, ptr %{name}.place" for name, _, kind in _WORDS},
+    "%note.place": f"getelementptr i64, ptr %job, i64 {int(RunWord.NOTE)}",
+    "%note.at": "getelementptr i8, ptr %note.place, i64 0",
+    "%from.at": "getelementptr i8, ptr %frame, i64 4",
+    "%done.at": "getelementptr i8, ptr %frame, i64 8",
+    "%offset": "mul i64 %t, %stride",
+    "%memory": "getelementptr i8, ptr %memories, i64 %offset",
+    "%lines.before": "mul i64 %t, %lines.each",
+    "%before": "trunc i64 %lines.before to i32",
+    "%size.low": "trunc i64 %size to i32",
+    **{f"%last{size}": f"sub i32 %size.low, {size}" for size in (1, 2, 4)},
+    "%t.low": "trunc i64 %t to i32",
+    "%t.one": "add i32 %t.low, 1",
+    "%own": "shl i32 %t.one, 1",
+    "%owned": "or i32 %own, 1",
+    "%lanes": "alloca [32 x i32], align 64",
+    "%words": "alloca [32 x i32], align 64",
+    "%scratch": "alloca [65 x i32]",
+}
+"""Values of a run and of a group that functions take, each made from those before."""
+
+
+def _given(lines: Sequence[str]) -> list[str]:
+    """Return the lines that make the values which others take."""
+    whole = "\n".join(lines)
+    taken, found = set(_NAME_OF.findall(whole)), []
+    for name, text in reversed(_VALUES.items()):
+        if name in taken and f"{name} = " not in whole:
+            taken.update(_NAME_OF.findall(text))
+            found.append(f"  {name} = {text}")
+    return found[::-1]
+
+
+_NAME_OF = re.compile(r"%[a-z][a-z.]*\d?\b")
 
 
 # Native code of programs: translated and compiled once for each way to run them, kept in the process and on disk.
 #
-# Programs are compiled in haste, which takes a third of the time; who executes much of one asks for it with care.
+# Programs are compiled in haste, in an eighth of the time; who executes much of one asks for it with care.
 
 
 Native = Callable[[int], int]
@@ -530,7 +660,8 @@ class CodeBuilder:
                 found = self._known(key_of(about, each))
                 if found is not None:
                     return found
-            text = translated(program, frame, noting, tracked, line_bits)
+            strip = max(self.tools.vectors.width // 4, 8) if level == HASTY else 0  # 8 lanes are a byte of a mask
+            text = translated(program, frame, noting, tracked, line_bits, strip)
             code = self.tools.compile([text], level, promotes=True)
             (address,) = self.tools.load(code, [_NAME])
             self._kept.put(CODE, key_of(about, level), code)
