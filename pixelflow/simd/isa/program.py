@@ -15,13 +15,16 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from pathlib import Path, PurePath
-from typing import Any, ClassVar, NotRequired, Self, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, NotRequired, Self, TypedDict
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import OBJECT, read_text, replacing
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.operands import OperandSpec, Target
 from pixelflow.simd.report import Report, Shown, overview, plain_table
+
+if TYPE_CHECKING:
+    from pixelflow.simd.isa.kinds import ByKind
 
 # What an object file must hold: the kind of every field, checked before any of it is used.
 
@@ -329,21 +332,25 @@ class AssembledProgram(Shown):
         return self.instruction_set.decode_all(self.words)
 
     @cached_property
+    def by_kind(self) -> ByKind:
+        """The instructions by kind, for properties that depend on the kind alone."""
+        from pixelflow.simd.isa.kinds import kinds_of
+
+        return kinds_of(self.words, self.instruction_set)
+
+    def known_by_kind(self, by_kind: ByKind) -> None:
+        """Take over the instructions by kind that its words were made from."""
+        vars(self)["by_kind"] = by_kind
+
+    @cached_property
     def cycles(self) -> tuple[int, ...]:
         """The clock cycles of one execution of each instruction, by its declaration."""
-        # The same words are one object: what it takes is asked once.
-        once = {id(instruction): instruction for instruction in self.instructions}
-        cycles = {number: instruction.cycles for number, instruction in once.items()}
-        return tuple([cycles[id(instruction)] for instruction in self.instructions])
+        return tuple(self.by_kind.each(lambda instruction: instruction.cycles))
 
     @cached_property
     def addresses(self) -> tuple[int, ...]:
         """The word address of each instruction."""
-        addresses, at = [], 0
-        for instruction in self.instructions:
-            addresses.append(at)
-            at += instruction.words
-        return tuple(addresses)
+        return tuple(self.by_kind.addresses)
 
     @cached_property
     def index_of(self) -> dict[int, int]:
