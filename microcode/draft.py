@@ -127,8 +127,6 @@ class RoundsDraft:
         """
         import numpy as np
 
-        from pixelflow.simd.isa.kinds import as_coefficients
-
         rounds = np.arange(self._rounds.count) if where is None else np.flatnonzero(where)
         if not len(rounds):
             return
@@ -156,7 +154,7 @@ class RoundsDraft:
         fixed, count = variants[0].operands, variants[0].declaration.layout.coefficients
         own = np.empty((len(rounds), count), np.int64)
         for number, at in enumerate(range(len(fixed) - count, len(fixed))):
-            own[:, number] = columns[at] if at in columns else as_coefficients(fixed[at : at + 1])
+            own[:, number] = columns[at] if at in columns else fixed[at]
         self._rounds.lines.append(
             RoundLine(rounds, tuple(variants), variant_of.reshape(-1), own, self._draft._caller_line(1))
         )
@@ -709,6 +707,17 @@ class Draft:
             self._emit(self.target.mnemonic(Flow.RETURN), (), False, 3)
         finally:
             self._section, self.scope = outer_section, outer_scope
+
+    def add_routine(self, other: Draft) -> None:
+        """Add the routine that is all of another draft, as if it were drafted here; it has no labels and no calls."""
+        (routine,) = other.routines
+        numbers = [self._number(line) for line in other.lines]
+        section = replace(routine, lines=[numbers[each] for each in routine.lines])
+        self._define(self.globals, section.name, CodeLabel(section, 0, self.place))
+        for start, size in section.scratch:
+            self.layout.scratch(section.name, start, size, place=self.place)
+        self.scopes.append(LabelScope(self.scope, f"{section.name}."))
+        self.routines.append(section)
 
     def proc(
         self, name: str, parameters: Sequence[str] = (), uses: Sequence[tuple[int, int] | Range] = ()

@@ -141,7 +141,7 @@ class KindsDraft:
         coefficients = np.zeros((len(counts), max(counts, default=0)), np.int64)
         for at, (each, count) in enumerate(zip(instructions, counts, strict=True)):
             if count:
-                coefficients[at, :count] = as_coefficients(each.operands[-count:])
+                coefficients[at, :count] = each.operands[-count:]
         self.add(kind_of, coefficients)
 
     def finished(self, instructions: InstructionSet[Declaration]) -> ByKind:
@@ -163,11 +163,6 @@ class KindsDraft:
         found = ByKind(tuple(self._kinds), kind_of, (past - lengths).tolist(), words, code, instructions.decode)
         found.coefficients = coefficients
         return found
-
-
-def as_coefficients(numbers: Sequence[int]) -> list[int]:
-    """Return numbers modulo 2^64, signed."""
-    return [(number + (1 << 63)) % (1 << 64) - (1 << 63) for number in numbers]
 
 
 def kinds_of(words: tuple[int, ...], instructions: InstructionSet[Declaration]) -> ByKind:
