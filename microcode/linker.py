@@ -65,7 +65,7 @@ def link(draft: Draft, made: type[Code]) -> Code:
         line_of=tuple(line_of),
         needs=tuple(draft.needs.values()),
     )
-    program.known_by_kind(by_kind)
+    program.made_from(by_kind)
     return program
 
 

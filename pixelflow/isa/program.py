@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
-from typing import ClassVar
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, ClassVar
 
 from pixelflow.isa.declarations import (
     ALL,
@@ -24,6 +24,10 @@ from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.isa.operands import Mem
 from pixelflow.simd.isa.target import ProgramTarget
 
+if TYPE_CHECKING:
+    from pixelflow.simd.isa.kinds import ByKind
+
+
 SCHEMA = "pixelflow.program/1"
 
 
@@ -35,6 +39,26 @@ class Program(core.AssembledProgram):
     stream: ClassVar[str] = "eigc"
     saved_enables: ClassVar[int | None] = len(ENABLE_STACK)
     started_routines: ClassVar[int | None] = len(LATCH_STACK)
+
+    @cached_property
+    def by_kind(self) -> ByKind:
+        """The instructions by kind, for properties that depend on the kind alone."""
+        from pixelflow.simd.isa.kinds import kinds_of
+
+        return kinds_of(self.words, self.instruction_set)
+
+    def made_from(self, by_kind: ByKind) -> None:
+        vars(self)["by_kind"] = by_kind
+
+    @cached_property
+    def cycles(self) -> tuple[int, ...]:
+        """The clock cycles of one execution of each instruction, by its declaration."""
+        return tuple(self.by_kind.each(lambda instruction: instruction.cycles))
+
+    @cached_property
+    def addresses(self) -> tuple[int, ...]:
+        """The word address of each instruction."""
+        return tuple(self.by_kind.addresses)
 
 
 PIXELFLOW = ProgramTarget(

@@ -332,25 +332,24 @@ class AssembledProgram(Shown):
         return self.instruction_set.decode_all(self.words)
 
     @cached_property
-    def by_kind(self) -> ByKind:
-        """The instructions by kind, for properties that depend on the kind alone."""
-        from pixelflow.simd.isa.kinds import kinds_of
-
-        return kinds_of(self.words, self.instruction_set)
-
-    def known_by_kind(self, by_kind: ByKind) -> None:
-        """Take over the instructions by kind that its words were made from."""
-        vars(self)["by_kind"] = by_kind
-
-    @cached_property
     def cycles(self) -> tuple[int, ...]:
         """The clock cycles of one execution of each instruction, by its declaration."""
-        return tuple(self.by_kind.each(lambda instruction: instruction.cycles))
+        # The same words are one object: what it takes is asked once.
+        once = {id(instruction): instruction for instruction in self.instructions}
+        cycles = {number: instruction.cycles for number, instruction in once.items()}
+        return tuple([cycles[id(instruction)] for instruction in self.instructions])
 
     @cached_property
     def addresses(self) -> tuple[int, ...]:
         """The word address of each instruction."""
-        return tuple(self.by_kind.addresses)
+        addresses, at = [], 0
+        for instruction in self.instructions:
+            addresses.append(at)
+            at += instruction.words
+        return tuple(addresses)
+
+    def made_from(self, by_kind: ByKind) -> None:
+        """Receive the instructions from which the words were made; only some programs have a use for them."""
 
     @cached_property
     def index_of(self) -> dict[int, int]:
