@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -82,6 +82,20 @@ class ByKind:
             halves = self._code[at].astype(np.uint64).reshape(len(which), count, COEFFICIENT_WORDS)
             found[which, :count] = (halves[..., 0] << np.uint64(32) | halves[..., 1]).view(np.int64)
         return found
+
+    def sums(
+        self, first: int, end: int, of_kinds: Sequence[int], wanted: Collection[int]
+    ) -> tuple[int, list[int], list[int]]:
+        """Return the sum of a number of each kind over instructions ``first`` to ``end - 1``, and the wanted ones.
+
+        Of those of the ``wanted`` kinds there are the kinds, in order, and the sums before each.
+        """
+        if not wanted:
+            return sum(map(of_kinds.__getitem__, self.kind_list[first:end])), [], []
+        kinds = self.kind_of[first:end]
+        numbers, there = np.array(of_kinds, np.int64)[kinds], np.isin(kinds, list(wanted))
+        past = np.cumsum(numbers)
+        return int(past[-1]), kinds[there].tolist(), (past - numbers)[there].tolist()
 
     def position(self, address: int) -> int | None:
         """Return which instruction is at a word address; None where none begins there."""
