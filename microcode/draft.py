@@ -20,7 +20,6 @@ from microcode.language import LANE_BYTES, DataKind, LabelReference, Line, Range
 from microcode.syntax import Scope
 from pixelflow.simd.errors import Fault, InputError, Place, must_be, suggestion
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction
-from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS, WORD_BITS
 from pixelflow.simd.isa.operands import (
     Imm,
     Mem,
@@ -64,8 +63,8 @@ class RoundLine:
     """Instructions that differ in more than coefficients."""
     variant_of: NDArray[np.intp]
     """Index of the variant in each of its rounds."""
-    coefficients: tuple[tuple[int, NDArray[np.int64]], ...]
-    """Operands that are coefficients: position, and number in each of its rounds."""
+    coefficients: NDArray[np.int64]
+    """Operands that are coefficients, in each of its rounds."""
     line: int
     """Number of its source line."""
 
@@ -73,19 +72,6 @@ class RoundLine:
     def words(self) -> int:
         """Words of one instruction."""
         return self.variants[0].words
-
-    def encoded(self) -> NDArray[np.uint32]:
-        """Return the words in each of its rounds: uint32[round, word]."""
-        import numpy as np
-
-        words = np.array([each.encode() for each in self.variants], np.uint32)[self.variant_of]
-        coders, bits = self.variants[0].declaration.layout.coders, self.words * WORD_BITS
-        for position, numbers in self.coefficients:
-            _, shift, _, _ = coders[position].cuts[0]
-            at = (bits - shift) // WORD_BITS - 1
-            halves = numbers.astype(">i8").view(">u4")  # the higher one first
-            words[:, at : at + COEFFICIENT_WORDS] = halves.reshape(-1, COEFFICIENT_WORDS)
-        return words
 
 
 class Rounds:
@@ -111,28 +97,19 @@ class Rounds:
         rounds.lines = [replace(each, variants=changed[id(each)]) for each in self.lines]
         return rounds
 
-    def encode(self) -> list[int]:
-        """Return the words of all rounds."""
+    def columns(self, number: Callable[[Instruction], int]) -> tuple[NDArray[np.intp], NDArray[np.int64], list[int]]:
+        """Return the kinds of all instructions in order, their coefficients, and the numbers of their source lines."""
         import numpy as np
 
-        lengths = np.zeros((self.count, len(self.lines)), np.intp)
+        shape = self.count, len(self.lines)
+        kind_of = np.full(shape, -1)
+        coefficients = np.zeros((*shape, max((each.coefficients.shape[1] for each in self.lines), default=0)), np.int64)
         for at, each in enumerate(self.lines):
-            lengths[each.rounds, at] = each.words
-        starts = (np.cumsum(lengths) - lengths.reshape(-1)).reshape(lengths.shape)
-        words = np.empty(int(lengths.sum()), np.uint32)
-        for at, each in enumerate(self.lines):
-            words[starts[each.rounds, at, None] + np.arange(each.words)] = each.encoded()
-        return words.tolist()
-
-    def line_numbers(self) -> list[int]:
-        """Return the number of the source line of every instruction."""
-        import numpy as np
-
-        there = np.zeros((self.count, len(self.lines)), bool)
-        for at, each in enumerate(self.lines):
-            there[each.rounds, at] = True
-        numbers = np.broadcast_to(np.array([each.line for each in self.lines], np.int64), there.shape)
-        return numbers[there].tolist()
+            kind_of[each.rounds, at] = np.array([number(variant) for variant in each.variants])[each.variant_of]
+            coefficients[each.rounds, at, : each.coefficients.shape[1]] = each.coefficients
+        there = kind_of >= 0
+        lines = np.broadcast_to(np.array([each.line for each in self.lines], np.int64), shape)[there]
+        return kind_of[there], coefficients[there], lines.tolist()
 
 
 class RoundsDraft:
@@ -174,7 +151,10 @@ class RoundsDraft:
             variants.append(self._draft._instruction(self._section, mnemonic, tuple(given), gated))
         if variants[0].declaration.flow not in (None, Flow.STAGE):
             raise InputError(f"{mnemonic} cannot be repeated in rounds: it is control")
-        own = tuple((at, np.asarray(columns[at], np.int64)) for at in coefficients)
+        fixed, count = variants[0].operands, variants[0].declaration.layout.coefficients
+        own = np.empty((len(rounds), count), np.int64)
+        for number, at in enumerate(range(len(fixed) - count, len(fixed))):
+            own[:, number] = columns[at] if at in columns else fixed[at]
         self._rounds.lines.append(
             RoundLine(rounds, tuple(variants), variant_of.reshape(-1), own, self._draft._caller_line(1))
         )
@@ -729,6 +709,17 @@ class Draft:
             self._emit(self.target.mnemonic(Flow.RETURN), (), False, 3)
         finally:
             self._section, self.scope = outer_section, outer_scope
+
+    def add_routine(self, other: Draft) -> None:
+        """Add the routine that is all of another draft, as if it were drafted here; it has no labels and no calls."""
+        (routine,) = other.routines
+        numbers = [self._number(line) for line in other.lines]
+        section = replace(routine, lines=[numbers[each] for each in routine.lines])
+        self._define(self.globals, section.name, CodeLabel(section, 0, self.place))
+        for start, size in section.scratch:
+            self.layout.scratch(section.name, start, size, place=self.place)
+        self.scopes.append(LabelScope(self.scope, f"{section.name}."))
+        self.routines.append(section)
 
     def proc(
         self, name: str, parameters: Sequence[str] = (), uses: Sequence[tuple[int, int] | Range] = ()

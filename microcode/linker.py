@@ -9,7 +9,8 @@ from typing import TypeVar
 from microcode.draft import Draft, Pending, Rounds, Section
 from microcode.language import Line
 from pixelflow.simd.errors import Fault, InputError, Place, suggestion
-from pixelflow.simd.isa.declare import Declaration, Flow, Instruction
+from pixelflow.simd.isa.declare import Flow, Instruction
+from pixelflow.simd.isa.kinds import KindsDraft
 from pixelflow.simd.isa.operands import Name
 from pixelflow.simd.isa.program import AssembledProgram, Routine, SourceLine
 
@@ -36,19 +37,23 @@ def link(draft: Draft, made: type[Code]) -> Code:
             target = addresses[id(label.section)][label.index]
             instructions[pending.index] = _retargeted(_single(instructions, pending.index), pending.operand, target)
     names = _numbered([code[id(section)] for section in sections], tuple(draft.names))
-    words: list[int] = []
-    line_of: list[int] = []
+    kinds, line_of = KindsDraft(), list[int]()
     for section in sections:
-        instructions = code[id(section)]
-        for instruction, line in zip(instructions, [*section.lines, -1], strict=False):
+        single: list[Instruction] = []
+        for instruction, line in zip(code[id(section)], [*section.lines, -1], strict=False):
             if isinstance(instruction, Rounds):
-                words += instruction.encode()
-                line_of += instruction.line_numbers()
-                continue
-            words += instruction.encode()
-            line_of.append(line)
-    return made(
-        words=tuple(words),
+                kinds.add_all(single)
+                single.clear()
+                kind_of, coefficients, own = instruction.columns(kinds.number)
+                kinds.add(kind_of, coefficients)
+                line_of += own
+            else:
+                single.append(instruction)
+                line_of.append(line)
+        kinds.add_all(single)
+    by_kind = kinds.finished(made.instruction_set)
+    program = made(
+        words=by_kind.words,
         name=draft.name,
         entries={section.name: addresses[id(section)][0] for section in mains},
         labels=_labels(draft, addresses),
@@ -60,6 +65,8 @@ def link(draft: Draft, made: type[Code]) -> Code:
         line_of=tuple(line_of),
         needs=tuple(draft.needs.values()),
     )
+    program.made_from(by_kind)
+    return program
 
 
 def link_faults(draft: Draft, attempted: Collection[str] = ()) -> list[Fault]:
@@ -148,14 +155,14 @@ def _addresses(code: list[Instruction | Rounds], at: int) -> tuple[list[int], in
 def _numbered(code: Iterable[list[Instruction | Rounds]], names: Sequence[str]) -> tuple[str, ...]:
     """Number the names of stages in the order of the program, as its disassembly does; return them."""
     numbers: dict[int, int] = {}
-    places: dict[Declaration, int | None] = {}
+    places: dict[int, int | None] = {}
 
     def numbered(instruction: Instruction) -> Instruction:
         declaration = instruction.declaration
-        if declaration not in places:
+        if id(declaration) not in places:
             named = (at for at, spec in enumerate(declaration.operands) if isinstance(spec.kind, Name))
-            places[declaration] = next(named, None)
-        place = places[declaration]
+            places[id(declaration)] = next(named, None)
+        place = places[id(declaration)]
         if place is None:
             return instruction
         number = numbers.setdefault(instruction.operands[place], len(numbers))

@@ -47,6 +47,9 @@ class Program(core.AssembledProgram):
 
         return kinds_of(self.words, self.instruction_set)
 
+    def made_from(self, by_kind: ByKind) -> None:
+        vars(self)["by_kind"] = by_kind
+
     @cached_property
     def cycles(self) -> tuple[int, ...]:
         """The clock cycles of one execution of each instruction, by its declaration."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -244,7 +245,15 @@ def emit_division(builder: Builder, colours: Sequence[Mem], divisor: Mem | Range
 
     Numerators, the divisor and the scratch ``rest`` have 4 bytes, ``quotient`` has 1.
     """
-    register, every = Register.R, range(_QUOTIENT_BYTES)
+    builder.add_routine(_division(divisor, rest, quotient))
+    for colour in colours:
+        builder.call("divide", colour)
+
+
+@cache
+def _division(divisor: Mem | Range, rest: Range, quotient: Range) -> Builder:
+    """Return the routine that divides a numerator."""
+    builder, register, every = Builder("division"), Register.R, range(_QUOTIENT_BYTES)
 
     def less(numerator: Mem, to: Range | None = None) -> None:
         """Emit numerator - divisor, or their compare; carry if the numerator is not smaller."""
@@ -283,8 +292,7 @@ def emit_division(builder: Builder, colours: Sequence[Mem], divisor: Mem | Range
             builder.emit("EMC_SetEnab")
         builder.emit("LD", register, quotient[0])
         builder.emit("ST", numerator[_QUOTIENT_BYTES - 1], register)
-    for colour in colours:
-        builder.call("divide", colour)
+    return builder
 
 
 def _emit_constant(builder: Builder, memory: PixelMemory, colour: tuple[int, ...]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run, stages_of
-from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State
+from pixelflow.simd.drawing import DEPTH_FRACTION, FAR, Frame, Picture, ScreenTriangles, State
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.workers import HERE, Sealed, WorkerPool
 from tessellation.rendering.instructions import (
@@ -245,13 +245,13 @@ def collect(node: Node, pixels: tuple[np.ndarray, np.ndarray], region: Region, p
 
 def _plane(node: Node, pixels: tuple[np.ndarray, np.ndarray]) -> Picture:
     """Return pixels in lane order as a picture of one region."""
-    picture = Picture.empty(REGION_WIDTH, REGION_HEIGHT)
     x, y = node.coordinates()
     depths, colours = pixels
-    places = np.ravel_multi_index((y, x), (REGION_HEIGHT, REGION_WIDTH))
-    picture.depths.reshape(-1)[places] = depths
-    picture.colours.reshape(-1, 3)[places] = colours
-    return picture
+    lanes = np.full(REGION_HEIGHT * REGION_WIDTH, len(depths))  # one past the last, where no PE is
+    lanes[np.ravel_multi_index((y, x), (REGION_HEIGHT, REGION_WIDTH))] = np.arange(len(depths))
+    colours = np.append(colours, np.zeros((1, 3), np.uint8), axis=0).take(lanes, axis=0)
+    depths = np.append(depths, FAR).take(lanes)
+    return Picture(colours.reshape(REGION_HEIGHT, REGION_WIDTH, 3), depths.reshape(REGION_HEIGHT, REGION_WIDTH))
 
 
 def _put(part: Picture, corner: tuple[int, int], picture: Picture) -> None:

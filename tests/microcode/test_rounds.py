@@ -80,3 +80,37 @@ def test_no_rounds_are_nothing() -> None:
     builder = Builder("none")
     builder.rounds(0).emit("EMC_SetEnab")
     assert builder.build().sha256 == Builder("none").build().sha256
+
+
+def test_by_kind_a_program_has_the_instructions_of_its_words() -> None:
+    columns, (builder, some) = _columns(), _begun()
+    rounds = builder.rounds(ROUNDS)
+    rounds.emit("EMC_TreeLTZero_Li", 0, PerRound(columns["bytes"]), 5, PerRound(columns["b"]), -9)
+    rounds.emit("STI", Mem(1), PerRound(columns["shade"], Imm), where=some)
+    builder.emit("EMC_TreeIntoMem_Li", Mem(0), 4, -1, 2, 3)
+    made = _end(builder)
+    drafted, decoded = made.by_kind, Program(made.words).by_kind
+    assert list(drafted) == list(decoded) and drafted.addresses == decoded.addresses
+    assert len(drafted.kinds) == len(set(drafted.kinds)) == len(decoded.kinds)
+    assert np.array_equal(drafted.coefficients, decoded.coefficients)
+    assert decoded.coefficients[1].tolist() == [5, columns["b"][0], -9]
+
+
+def test_a_routine_of_another_draft_is_as_if_it_were_drafted_here() -> None:
+    other = Builder("other")
+    rest = other.range("rest", 4, at=8)
+
+    def draft(builder: Builder) -> None:
+        with builder.routine("clear", ("x",), uses=[rest]) as (x,):
+            for _ in range(3):
+                builder.emit("STI", x, Imm(0))
+
+    draft(other)
+    made = []
+    for take in (draft, lambda builder: builder.add_routine(other)):
+        builder = Builder("taken")
+        builder.mark("first")
+        take(builder)
+        builder.call("clear", builder.range("y", 12))
+        made.append(builder.build())
+    assert made[0] == made[1] and made[1].range("y").start == 12

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import ref
 
-import numpy as np
-
 from pixelflow.config import ExtraConfig, IgcConfig, NodeConfig
 from pixelflow.isa import Instruction, Mem, Program, Unit
 from pixelflow.isa.control import RET, SIGNAL, START, WAIT, takes_control
@@ -46,7 +44,7 @@ class Sequencer:
         control = [takes_control(each.declaration) for each in by_kind.kinds]
         cycles = [config.control_cycles if each else own for each, own in zip(control, takes, strict=True)]
         self.cycles = by_kind.spread(cycles)
-        self.cycles_of_kinds = np.array(cycles, np.int64)
+        self.cycles_of_kinds = cycles
         waits = extra.store_then_read or not (config.fold_loops or config.control_cycles)
         self.stalls = Stalls(by_kind, self.cycles, config, extra) if waits else None
         """Waits of one instruction for the one before it; None where the configuration excludes them."""

@@ -13,9 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT, PORT_BYTES, Family, Instruction, Unit
 from pixelflow.isa.control import CALL, MARK
 from pixelflow.node.run.stalls import Stalls
@@ -172,7 +169,7 @@ class StraightCodes:
     def __init__(
         self,
         instructions: ByKind,
-        cycles: NDArray[np.int64],
+        cycles: Sequence[int],
         ports: PortUse,
         *,
         names: int = 0,
@@ -182,7 +179,7 @@ class StraightCodes:
         call: Callable[[int], StraightCode | None] | None = None,
     ) -> None:
         self._kinds, self._kind_of = instructions.kinds, instructions.kind_list
-        self._all_kinds = instructions.kind_of
+        self._instructions = instructions
         self._size = len(instructions)
         self._names = names
         self._cycles = cycles
@@ -192,7 +189,7 @@ class StraightCodes:
         self._timed = timed
         self._call = call
         self._goes_on: dict[int, bool] = {}
-        """Whether instructions of a kind may be in straight code."""
+        """True for the kinds of instructions that may be in straight code, False for others."""
         self._found: dict[int, StraightCode | None] = {}
         self._skips: dict[int, int] = {}
         """Count of skips in this run, by the first instruction."""
@@ -268,13 +265,8 @@ class StraightCodes:
     def _code(self, first: int, end: int, *, shared: bool = False, settings: bool = False) -> StraightCode | None:
         kinds = dict.fromkeys(self._kind_of[first:end])
         names = {kind: self._kinds[kind].operands[0] for kind in kinds if self._is_stage(kind)}
-        kind_of, stages = self._all_kinds[first:end], _NO_STAGES
-        cycles = self._cycles[kind_of]
-        if names:
-            begins = np.isin(kind_of, list(names))
-            numbers = [names[kind] for kind in kind_of[begins].tolist()]
-            stages = numbers, (np.cumsum(cycles) - cycles)[begins].tolist()
-        if end - first - len(stages[0]) < 2:
+        total, staged, before = self._instructions.sums(first, end, self._cycles, names)
+        if end - first - len(staged) < 2:
             return None
         reach: dict[int, tuple[int, int]] = {}
         for kind in kinds:
@@ -282,7 +274,8 @@ class StraightCodes:
                 low, high = reach.get(base, (offset, offset))
                 reach[base] = (min(low, offset), max(high, offset + size))
         relative = tuple((base, *ends) for base, ends in reach.items())
-        return StraightCode(first, end, int(cycles.sum()), relative, shared, settings, stages=stages)
+        stages = [names[kind] for kind in staged], before
+        return StraightCode(first, end, total, relative, shared, settings, stages=stages)
 
     def _is_straight(self, kind: int) -> bool:
         declaration = self._kinds[kind].declaration

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.encoding import COEFFICIENT_WORDS
+from pixelflow.simd.lanes.engine import chosen
 
 T = TypeVar("T")
 
@@ -53,7 +54,7 @@ class ByKind:
         self.addresses = addresses
         self.counts = [each.declaration.layout.coefficients for each in kinds]
         """How many coefficients an instruction of each kind has."""
-        self._words, self._code, self._reading = words, code, reading
+        self.words, self._code, self._reading = words, code, reading
 
     def each(self, of: Callable[[Instruction], T]) -> list[T]:
         """Return for every instruction what follows from its kind."""
@@ -82,6 +83,20 @@ class ByKind:
             found[which, :count] = (halves[..., 0] << np.uint64(32) | halves[..., 1]).view(np.int64)
         return found
 
+    def sums(
+        self, first: int, end: int, of_kinds: Sequence[int], wanted: Collection[int]
+    ) -> tuple[int, list[int], list[int]]:
+        """Return the sum of a number of each kind over instructions ``first`` to ``end - 1``, and the wanted ones.
+
+        Of those of the ``wanted`` kinds there are the kinds, in order, and the sums before each.
+        """
+        if not wanted:
+            return sum(map(of_kinds.__getitem__, self.kind_list[first:end])), [], []
+        kinds = self.kind_of[first:end]
+        numbers, there = np.array(of_kinds, np.int64)[kinds], np.isin(kinds, list(wanted))
+        past = np.cumsum(numbers)
+        return int(past[-1]), kinds[there].tolist(), (past - numbers)[there].tolist()
+
     def position(self, address: int) -> int | None:
         """Return which instruction is at a word address; None where none begins there."""
         found = bisect_left(self.addresses, address)
@@ -89,18 +104,79 @@ class ByKind:
 
     def words_between(self, first: int, end: int) -> tuple[int, ...]:
         """Return the words of instructions ``first`` to ``end - 1``."""
-        past = self.addresses[end] if end < len(self.addresses) else len(self._words)
-        return self._words[self.addresses[first] : past]
+        past = self.addresses[end] if end < len(self.addresses) else len(self.words)
+        return self.words[self.addresses[first] : past]
 
     def __len__(self) -> int:
         return len(self.kind_list)
 
     def __getitem__(self, index: int) -> Instruction:
         kind = self.kind_list[index]
-        return self._reading(self._words, self.addresses[index]) if self.counts[kind] else self.kinds[kind]
+        return self._reading(self.words, self.addresses[index]) if self.counts[kind] else self.kinds[kind]
 
     def __iter__(self) -> Iterator[Instruction]:
         return (self[index] for index in range(len(self)))
+
+
+class KindsDraft:
+    """The instructions of a program under construction, by kind; it makes their words."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, ...], int] = {}
+        """Of kinds, by their words."""
+        self._known: dict[int, tuple[int, Instruction]] = {}
+        """The same by the id of an instruction, which is kept alive here."""
+        self._kinds: list[Instruction] = []
+        self._kind_of: list[NDArray[np.intp]] = []
+        self._coefficients: list[NDArray[np.int64]] = []
+
+    def number(self, instruction: Instruction) -> int:
+        """Return the number of an instruction's kind."""
+        known = self._known.get(id(instruction))
+        if known is None:
+            kind, count = instruction, instruction.declaration.layout.coefficients
+            if count and any(instruction.operands[-count:]):
+                kind = instruction.with_coefficients((0,) * count)
+            number = self._numbers.setdefault(kind.encode(), len(self._kinds))
+            if number == len(self._kinds):
+                self._kinds.append(kind)
+            known = self._known[id(instruction)] = number, instruction
+        return known[0]
+
+    def add(self, kind_of: NDArray[np.intp], coefficients: NDArray[np.int64]) -> None:
+        """Add instructions of these kinds, each with a row of coefficients."""
+        self._kind_of.append(kind_of)
+        self._coefficients.append(coefficients)
+
+    def add_all(self, instructions: Sequence[Instruction]) -> None:
+        """Add instructions one by one."""
+        kind_of = np.array([self.number(each) for each in instructions], np.intp)
+        counts = [each.declaration.layout.coefficients for each in instructions]
+        coefficients = np.zeros((len(counts), max(counts, default=0)), np.int64)
+        for at, (each, count) in enumerate(zip(instructions, counts, strict=True)):
+            if count:
+                coefficients[at, :count] = each.operands[-count:]
+        self.add(kind_of, coefficients)
+
+    def finished(self, instructions: InstructionSet[Declaration]) -> ByKind:
+        """Return all that was added, in order."""
+        counts = np.array([each.declaration.layout.coefficients for each in self._kinds], np.intp)
+        coefficients = np.zeros((sum(map(len, self._kind_of)), int(counts.max(initial=0))), np.int64)
+        kind_of, at = np.concatenate([np.zeros(0, np.intp), *self._kind_of]), 0
+        for each in self._coefficients:
+            coefficients[at : at + len(each), : each.shape[1]] = each
+            at += len(each)
+        lengths, taken = chosen([len(each.encode()) for each in self._kinds], kind_of)
+        code = np.array([word for each in self._kinds for word in each.encode()], np.uint32)[taken]
+        past = np.cumsum(lengths)
+        halves = coefficients.astype(">i8").view(">u4").reshape(len(kind_of), -1)  # the higher one first
+        for count in {*counts.tolist()} - {0}:
+            which, size = np.flatnonzero(counts[kind_of] == count), COEFFICIENT_WORDS * count
+            code[past[which, None] + np.arange(-size, 0)] = halves[which, :size]
+        words = tuple(code.tolist())
+        found = ByKind(tuple(self._kinds), kind_of, (past - lengths).tolist(), words, code, instructions.decode)
+        found.coefficients = coefficients
+        return found
 
 
 def kinds_of(words: tuple[int, ...], instructions: InstructionSet[Declaration]) -> ByKind:

@@ -15,13 +15,16 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from pathlib import Path, PurePath
-from typing import Any, ClassVar, NotRequired, Self, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, NotRequired, Self, TypedDict
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import OBJECT, read_text, replacing
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.operands import OperandSpec, Target
 from pixelflow.simd.report import Report, Shown, overview, plain_table
+
+if TYPE_CHECKING:
+    from pixelflow.simd.isa.kinds import ByKind
 
 # What an object file must hold: the kind of every field, checked before any of it is used.
 
@@ -346,6 +349,9 @@ class AssembledProgram(Shown):
             addresses.append(at)
             at += instruction.words
         return tuple(addresses)
+
+    def made_from(self, by_kind: ByKind) -> None:
+        """Receive the instructions from which the words were made; only some programs have a use for them."""
 
     @cached_property
     def index_of(self) -> dict[int, int]:

@@ -62,6 +62,22 @@ Numbered = Callable[[Sequence[int]], Meaning]
 """From a few numbers, which `affine` alone is given, to a meaning."""
 
 
+def chosen(lengths: Sequence[int], which: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return how long each of the chosen spans is, and the places of what they hold among all spans in order.
+
+    The spans have these ``lengths``; ``which`` are the chosen ones.
+    """
+    every = np.array(lengths, np.intp)
+    taken = every[which]
+    return taken, spans((np.cumsum(every) - every)[which], taken)
+
+
+def spans(firsts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the numbers of spans: for each the first one, and as many as it is long."""
+    ends = np.cumsum(lengths)
+    return np.arange(int(lengths.sum())) + np.repeat(firsts - ends + lengths, lengths)
+
+
 Words = NDArray[Any]
 """Words of lanes: uint8 where the shape has words of 8 bits, uint32 where it has words of 32."""
 

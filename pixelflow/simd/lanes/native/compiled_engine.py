@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.lanes.algebra import Algebra
-from pixelflow.simd.lanes.engine import Engine, Meaning, Numbered, Shape, Template
+from pixelflow.simd.lanes.engine import Engine, Meaning, Numbered, Shape, Template, chosen, spans
 from pixelflow.simd.lanes.form import COORDINATES, Form, Interpreter, Part, coordinate_bytes, places_of
 from pixelflow.simd.lanes.native.dispatch import DISPATCH, ELSEWHERE, EMPTY, FIXED, GO, GUARD, Dispatch
 from pixelflow.simd.lanes.native.lowering import (
@@ -128,16 +128,16 @@ class Filling:
         changes = np.append(1 + np.flatnonzero(~sames), len(which))
         room = np.zeros(len(which), np.intp)
         room[looks] = _LOOK
-        own, words, taken = _joined([each.code for each in templates], which)
+        own, taken = chosen([len(each.code) for each in templates], which)
         starts = np.cumsum(np.append(room, 0)) + np.cumsum(np.insert(own, 0, 0))
         self._code = np.empty(int(starts[-1]), np.int64)
-        self._code[_spans(starts[:-1], own)] = words[taken]
+        self._code[spans(starts[:-1], own)] = np.concatenate([each.code for each in templates])[taken]
         past = starts[changes[np.searchsorted(changes, looks, "right")]]
         at = starts[looks] - _LOOK
         self._code[at], self._code[at + 1], self._code[at + 2] = EMPTY, masks[looks] * stride, past - starts[looks]
-        counts, places, taken = _joined([each.places.T for each in templates], which)
+        counts, taken = chosen([len(each.places.T) for each in templates], which)
         self._rows = np.repeat(np.arange(len(which)), counts)
-        at, self._numbers = places[taken].T
+        at, self._numbers = np.concatenate([each.places for each in templates], axis=1)[:, taken]
         self._places = starts[self._rows] + at
 
     def filled(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -145,20 +145,6 @@ class Filling:
         code = self._code.copy()
         code[self._places] = numbers[self._rows, self._numbers]
         return code
-
-
-def _joined(
-    arrays: Sequence[NDArray[Any]], which: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[np.intp]]:
-    """Return how long each of the chosen arrays is, all arrays one after the other, and what is chosen of that."""
-    lengths = np.array([len(each) for each in arrays], np.intp)
-    return lengths[which], np.concatenate(arrays), _spans((np.cumsum(lengths) - lengths)[which], lengths[which])
-
-
-def _spans(firsts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the numbers of spans: for each the first one, and as many as it is long."""
-    ends = np.cumsum(lengths)
-    return np.arange(int(lengths.sum())) + np.repeat(firsts - ends + lengths, lengths)
 
 
 # Native functions of this process: by what they execute, compiled or fetched from disk.
