@@ -667,7 +667,7 @@ class CodeBuilder:
                     return found
             strip = max(self.tools.vectors.width // 4, 8) if level == HASTY else 0  # 8 lanes are a byte of a mask
             text = translated(program, frame, noting, tracked, line_bits, strip)
-            code = self.tools.compile([text], level, promotes=True)
+            code = self.tools.compile([text], level, promotes=level == CAREFUL)
             (address,) = self.tools.load(code, [_NAME])
             self._kept.put(CODE, key_of(about, level), code)
             made = self._made[key_of(about, level)] = _NATIVE(address)
