@@ -40,7 +40,7 @@ class LaneAccess:
     """One number, or where addresses are any, a vector."""
     elements: int = 1
     mask: LaneVector | None = None
-    """Where it is done, if addresses are any."""
+    """Where it is done, if addresses are any: a number with a bit for each lane."""
 
     @property
     def bytes(self) -> int:
@@ -84,7 +84,7 @@ class MemoryAccesses(Arithmetic):
             if regular and (elements == self.group or value is None):
                 return LaneAccess(RUN, size, self.named(base), elements)
         mask = self.constant(1, self.group, "i1") if where is None else self.vector(where)
-        return LaneAccess(EACH, size, self.vector(address), self.group, mask)
+        return LaneAccess(EACH, size, self.vector(address), self.group, mask.as_number())
 
     # --- bounds, and whose words they are -------------------------------------------------------------------
 
@@ -103,7 +103,8 @@ class MemoryAccesses(Arithmetic):
         if access.how == ONE:
             self.leave_where(access.address > last, "fault")
         elif access.mask is not None:
-            self.leave_where((access.address > last.spread(self.group)) & access.mask, "fault")
+            over = (access.address > last.spread(self.group)).as_number()
+            self.leave_where((over & access.mask).differs(0), "fault")
         else:
             past = access.address.converted("zext", "i64") + access.bytes
             self.leave_where(past > self.constant("%size", 0, "i64"), "fault")
@@ -149,7 +150,7 @@ class MemoryAccesses(Arithmetic):
         """Read or write in one lane after the other where a mask is set; elsewhere 0 is read."""
         words = self.constant("zeroinitializer", 0, self.of("i32")) if value is None else self.vector(value)
         self.do(f"store {words.typed}, ptr %words, align 64")
-        every = mask.as_number().converted("zext", "i64")
+        every = mask.converted("zext", "i64")
         before, lane, last, on = self.label, *(self.new_label(each) for each in ("lane", "last", "on"))
         self.branch(every.differs(0).name, lane, on)
         self.begin(lane)
@@ -224,25 +225,25 @@ class MemoryAccesses(Arithmetic):
         return first, (access.address + (access.bytes - 1) >> self.line_bits) - first + 1
 
     def _listed(self, access: LaneAccess, mask: LaneVector, into: str, before: str) -> LaneVector:
-        number = mask.as_number().converted("zext", "i64")  # the addresses are at %lanes already
+        number = mask.converted("zext", "i64")  # the addresses are at %lanes already
         arguments = f"ptr %lanes, {number.typed}, i32 {access.size}, ptr {into}, i32 {before}"
         return self.value(f"call i32 @lane_lines({arguments})", "i32")
 
     def _count_each(self, access: LaneAccess, mask: LaneVector) -> LaneVector:
         """Return how many lines are touched: bits of a number where they are close together, else a list is made."""
-        every = access.address
+        every, where = access.address, mask.as_bits()
         lines = [every >> self.line_bits]
         if access.size > 1:
             lines.append(every + (access.size - 1) >> self.line_bits)
-        least = mask.of(lines[0], -1).reduced("umin").spread(self.group)
+        least = where.of(lines[0], -1).reduced("umin").spread(self.group)
         offsets = [each - least for each in lines]
-        most = mask.of(offsets[-1], 0).reduced("umax")
+        most = where.of(offsets[-1], 0).reduced("umax")
         near, far, on = (self.new_label(each) for each in ("near", "far", "on"))
         self.branch((most > 63).name, far, near, seldom=True)
         self.begin(near)
         ones = self.constant(1, self.group, "i64")
         bits = reduce(or_, (ones << (each.converted("zext", "i64") & 63) for each in offsets))
-        few = mask.of(bits, 0).reduced("or").called("ctpop").converted("trunc", "i32")
+        few = where.of(bits, 0).reduced("or").called("ctpop").converted("trunc", "i32")
         self.go(on)
         self.begin(far)
         many = self._listed(access, mask, "%scratch", "0")
