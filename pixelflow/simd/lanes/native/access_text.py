@@ -12,7 +12,10 @@ from pixelflow.simd.lanes.native.function_text import LaneVector
 from pixelflow.simd.lanes.native.group_program import COUNTS, LINES, NOTHING
 from pixelflow.simd.lanes.native.word_text import Arithmetic, GroupValue
 
-# Ownership of words of memory that groups share: so that groups may be executed one after the other.
+# Lowering of accesses to a memory of bytes: bounds, whose words they are, what is read and written, lines touched.
+#
+# An address is one for the group, runs on from lane to lane, or is any in each lane. Each access looks at the bounds
+# first, and where groups share a memory, whose the words are, so that groups may be executed one after the other.
 #
 # A table has a number for every word: 0 if untouched, else twice the number of the group that touched it (counted from
 # 1), plus one if that group wrote, or `MANY` if several have read. Where a group writes a word that another one has
@@ -37,7 +40,7 @@ class LaneAccess:
     """One number, or where addresses are any, a vector."""
     elements: int = 1
     mask: LaneVector | None = None
-    """Where it is done, if addresses are any."""
+    """Where it is done, if addresses are any: a number with a bit for each lane."""
 
     @property
     def bytes(self) -> int:
@@ -46,60 +49,10 @@ class LaneAccess:
 
 
 @dataclass(slots=True)
-class Tracking(Arithmetic):
-    """The body of a function with a look at whose words are."""
-
-    tracked: bool = False
-
-    def track(self, access: LaneAccess, writes: bool) -> None:
-        """Go to ``conflict`` where a word is another group's; the others become this group's."""
-        if access.size > 1 and not (access.how == RUN and access.size < 4):
-            self.leave_where((access.address & access.size - 1).differs(0), "conflict")
-        if access.how == ONE:
-            self._track_words(self._entry(access.address), 0, writes)
-        else:
-            words = access.bytes // 4
-            self._track_words(self._entry(access.address), words if words > 1 else 0, writes)
-            if access.size < 4:  # elements may begin anywhere in a word, so that the last ones extend into one more
-                self._track_words(self._entry(access.address + (access.bytes - 1)), 0, writes)
-
-    def _entry(self, address: LaneVector) -> LaneVector:
-        return self.place("i32", "%table", (address >> 2).converted("zext", "i64"))
-
-    def _track_words(self, entry: LaneVector, words: int, writes: bool) -> None:
-        """Look at words that follow each other, 0 for a single one."""
-        kind = f"<{words} x i32>" if words else "i32"
-        before = self.value(f"load {kind}, {entry.typed}, align 4", "i32", words)
-        clash, after = self._checked(before, writes)
-        self.leave_where(clash, "conflict")
-        self.do(f"store {after.typed}, {entry.typed}, align 4")
-
-    def _checked(self, before: LaneVector, writes: bool) -> tuple[LaneVector, LaneVector]:
-        """Return where entries of the table are another group's, and what they become."""
-
-        def number(name: str) -> LaneVector:
-            single = self.constant(name, 0, "i32")
-            return single.spread(before.size) if before.size else single
-
-        owned = number("%owned")
-        written = before | 1
-        other = written.differs(owned)
-        if writes:
-            return other & before.differs(0), owned
-        clash = other & written.equals(before)
-        return clash, other.of(before.equals(0).of(number("%own"), MANY), before)
-
-
-# Lowering of accesses to a memory of bytes: bounds, whose words they are, what is read and written, lines touched.
-#
-# An address is one for the group, runs on from lane to lane, or is any in each lane. Each access looks at the bounds
-# first, and where groups share a memory, whose the words are (`Tracking`).
-
-
-@dataclass(slots=True)
-class MemoryAccesses(Tracking):
+class MemoryAccesses(Arithmetic):
     """The body of a function with what steps do to memory."""
 
+    tracked: bool = False
     noting: int = NOTHING
     line_bits: int = 6
 
@@ -131,7 +84,7 @@ class MemoryAccesses(Tracking):
             if regular and (elements == self.group or value is None):
                 return LaneAccess(RUN, size, self.named(base), elements)
         mask = self.constant(1, self.group, "i1") if where is None else self.vector(where)
-        return LaneAccess(EACH, size, self.vector(address), self.group, mask)
+        return LaneAccess(EACH, size, self.vector(address), self.group, mask.as_number())
 
     # --- bounds, and whose words they are -------------------------------------------------------------------
 
@@ -140,8 +93,8 @@ class MemoryAccesses(Tracking):
         self._bound(access)
         if access.mask is not None:
             self.do(f"store {access.address.typed}, ptr %lanes, align 64")
-        if self.tracked and access.mask is None:
-            self.track(access, writes)
+        else:
+            self._track(access, writes)
         if is_noted:
             self._note(access)
 
@@ -150,10 +103,39 @@ class MemoryAccesses(Tracking):
         if access.how == ONE:
             self.leave_where(access.address > last, "fault")
         elif access.mask is not None:
-            self.leave_where((access.address > last.spread(self.group)) & access.mask, "fault")
+            over = (access.address > last.spread(self.group)).as_number()
+            self.leave_where((over & access.mask).differs(0), "fault")
         else:
             past = access.address.converted("zext", "i64") + access.bytes
             self.leave_where(past > self.constant("%size", 0, "i64"), "fault")
+
+    def _track(self, access: LaneAccess, writes: bool) -> None:
+        """Go to ``conflict`` where a word is another group's; the others become this group's."""
+        if not self.tracked:
+            return
+        if access.size > 1 and not (access.how == RUN and access.size < 4):
+            self.leave_where((access.address & access.size - 1).differs(0), "conflict")
+        self._track_words(access.address, access.bytes // 4, writes)
+        if access.how == RUN and access.size < 4:  # they may begin anywhere in a word, and extend into one more
+            self._track_words(access.address + (access.bytes - 1), 0, writes)
+
+    def _track_words(self, address: LaneVector, words: int, writes: bool) -> None:
+        """Look at words that follow each other."""
+        size = words if words > 1 else 0
+        entry = self.place("i32", "%table", (address >> 2).converted("zext", "i64"))
+        before = self.value(f"load {self.constant(0, size, 'i32').kind}, {entry.typed}, align 4", "i32", size)
+        own, owned = (
+            each.spread(size) if size else each
+            for each in (self.constant(name, 0, "i32") for name in ("%own", "%owned"))
+        )
+        written = before | 1
+        other = written.differs(owned)
+        if writes:
+            clash, after = other & before.differs(0), owned
+        else:
+            clash, after = other & written.equals(before), other.of(before.equals(0).of(own, MANY), before)
+        self.leave_where(clash, "conflict")
+        self.do(f"store {after.typed}, {entry.typed}, align 4")
 
     # --- reading and writing --------------------------------------------------------------------------------
 
@@ -168,7 +150,7 @@ class MemoryAccesses(Tracking):
         """Read or write in one lane after the other where a mask is set; elsewhere 0 is read."""
         words = self.constant("zeroinitializer", 0, self.of("i32")) if value is None else self.vector(value)
         self.do(f"store {words.typed}, ptr %words, align 64")
-        every = mask.as_number().converted("zext", "i64")
+        every = mask.converted("zext", "i64")
         before, lane, last, on = self.label, *(self.new_label(each) for each in ("lane", "last", "on"))
         self.branch(every.differs(0).name, lane, on)
         self.begin(lane)
@@ -177,8 +159,7 @@ class MemoryAccesses(Tracking):
         one = LaneAccess(ONE, access.size, self.value(f"load i32, {self.place('i32', '%lanes', which).typed}", "i32"))
         place = self.place("i32", "%words", which)
         given = None if value is None else GroupValue(32, True, self.line(f"load i32, {place.typed}"))
-        if self.tracked:
-            self.track(one, value is not None)
+        self._track(one, value is not None)
         found = self._carried_out(one, given)
         if found is not None:
             self.do(f"store {found.typed}, {place.typed}")
@@ -244,25 +225,25 @@ class MemoryAccesses(Tracking):
         return first, (access.address + (access.bytes - 1) >> self.line_bits) - first + 1
 
     def _listed(self, access: LaneAccess, mask: LaneVector, into: str, before: str) -> LaneVector:
-        number = mask.as_number().converted("zext", "i64")  # the addresses are at %lanes already
+        number = mask.converted("zext", "i64")  # the addresses are at %lanes already
         arguments = f"ptr %lanes, {number.typed}, i32 {access.size}, ptr {into}, i32 {before}"
         return self.value(f"call i32 @lane_lines({arguments})", "i32")
 
     def _count_each(self, access: LaneAccess, mask: LaneVector) -> LaneVector:
         """Return how many lines are touched: bits of a number where they are close together, else a list is made."""
-        every = access.address
+        every, where = access.address, mask.as_bits()
         lines = [every >> self.line_bits]
         if access.size > 1:
             lines.append(every + (access.size - 1) >> self.line_bits)
-        least = mask.of(lines[0], -1).reduced("umin").spread(self.group)
+        least = where.of(lines[0], -1).reduced("umin").spread(self.group)
         offsets = [each - least for each in lines]
-        most = mask.of(offsets[-1], 0).reduced("umax")
+        most = where.of(offsets[-1], 0).reduced("umax")
         near, far, on = (self.new_label(each) for each in ("near", "far", "on"))
         self.branch((most > 63).name, far, near, seldom=True)
         self.begin(near)
         ones = self.constant(1, self.group, "i64")
         bits = reduce(or_, (ones << (each.converted("zext", "i64") & 63) for each in offsets))
-        few = mask.of(bits, 0).reduced("or").called("ctpop").converted("trunc", "i32")
+        few = where.of(bits, 0).reduced("or").called("ctpop").converted("trunc", "i32")
         self.go(on)
         self.begin(far)
         many = self._listed(access, mask, "%scratch", "0")

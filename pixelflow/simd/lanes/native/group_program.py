@@ -35,6 +35,7 @@ _FIXED = {
     *(Op.TO_DOUBLE, Op.DOUBLE_TO_INTEGER, Op.FLOAT_TO_DOUBLE, Op.DOUBLE_TO_FLOAT),
 }
 """A part that is faster with a constant compiled into its code."""
+_TOUCHING = Op.FETCH, Op.PUT
 
 
 class Unsupported(ValueError):
@@ -116,7 +117,7 @@ def _fixed_operands(part: Part, branch: bool) -> tuple[bool, ...]:
 
 def touches(step: FormStep) -> bool:
     """Return whether a step touches memory."""
-    return step.op in (Op.FETCH, Op.PUT)
+    return step.op in _TOUCHING
 
 
 def most_words(program: GroupProgram, noting: int) -> int:

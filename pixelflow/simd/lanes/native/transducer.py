@@ -104,7 +104,13 @@ class Transducer:
                 natively=True,
             ):
                 stream, at = place.tolist()
-                self._learn(int(states[who[stream]]), int(words[at]))
+                state = int(states[who[stream]])
+                # A new step mostly has new ones after it: they are learned before all are walked.
+                while at < starts[stream + 1] and (state << 32 | int(words[at])) not in self._known:
+                    word = int(words[at])
+                    self._learn(state, word)
+                    state, _, counts = self._known[state << 32 | word]
+                    at += 1 + word if counts else 1
             return
         known, get = self._known, self._known.get
         every = words.tolist()

@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from threading import Lock
 
-from pixelflow.simd.lanes.form import FormStep, Op
+from pixelflow.simd.lanes.form import Form, FormStep, Op
 from pixelflow.simd.lanes.native.access_text import LaneAccess, MemoryAccesses
 from pixelflow.simd.lanes.native.function_text import LaneVector
 from pixelflow.simd.lanes.native.group_program import (
@@ -234,7 +234,12 @@ end:
 """Calls functions of parts, one after the other; each returns the place past its operands, or a `Status`."""
 
 _ACROSS = (Op.ROUTE, Op.SERIES, Op.PATTERN, Op.SPREAD, Op.COLLECT, Op.RANK, Op.FETCH, Op.PUT)
-"""Steps that need all lanes at once."""
+
+
+@lru_cache(maxsize=4096)
+def _is_across(form: Form) -> bool:
+    """Return whether a step needs all lanes at once."""
+    return any(step.op in _ACROSS for step in form.steps)
 
 
 @dataclass(slots=True)
@@ -314,7 +319,7 @@ class _Function(MemoryAccesses):
         (form, operands), fixed = self.program.parts[number], self.program.fixed[number]
         places = {each: self.frame.places[each] for each, is_row in zip(operands, form.is_row, strict=True) if is_row}
         stored = [places[operands[form.steps[at].detail]] for at in form.stores]
-        whole = any(each.single for each in stored) or any(step.op in _ACROSS for step in form.steps)
+        whole = any(each.single for each in stored) or _is_across(form)
         lanes = self.group if whole or self.group % self.strip else self.strip
 
         def write(body: _Function) -> None:
@@ -662,7 +667,7 @@ class CodeBuilder:
                     return found
             strip = max(self.tools.vectors.width // 4, 8) if level == HASTY else 0  # 8 lanes are a byte of a mask
             text = translated(program, frame, noting, tracked, line_bits, strip)
-            code = self.tools.compile([text], level, promotes=True)
+            code = self.tools.compile([text], level, promotes=level == CAREFUL)
             (address,) = self.tools.load(code, [_NAME])
             self._kept.put(CODE, key_of(about, level), code)
             made = self._made[key_of(about, level)] = _NATIVE(address)
