@@ -19,7 +19,7 @@ from larrabee_bridge.pipeline.rasterizer import rasterize
 from larrabee_bridge.pipeline.schedule import FrameWork
 from larrabee_bridge.pipeline.work import measured_work, primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
-from pixelflow.evidence import Bench, NotMeasured, Number, Remark
+from pixelflow.evidence import Bench, NotMeasured, Number, Remark, return_pages
 from pixelflow.simd.drawing import Frame, ScreenTriangles, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import counted
@@ -212,6 +212,7 @@ def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
         quads.append(raster.quads())
         rasters.append(raster.account)
         del raster  # its blocks are large
+        return_pages()
     back = render_back_end(frame, quads, TILE, config, length=LENGTH)
     tiles, moved = back.cycles, back.memory_bytes
     works = {}

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 import numpy as np
 
@@ -74,10 +75,29 @@ class Quads:
         return Quads(*(values[order] for values in (self.tile, self.triangle, self.x, self.y, self.masks)))
 
 
+_TOGETHER = 1 << 19
+"""Rows of pixels of triangles whose quads are found together."""
+
+
 def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64, samples: int = 1) -> Quads:
     """Return the quads of triangles on a screen, by their spans at each sample, in 64-bit integers."""
-    places = (CENTRE,) if samples == 1 else SAMPLES
-    spans = [spans_of(triangles, width, height, place, empty=True) for place in places]
+    count, side = max(len(triangles), 1), tile // QUAD
+    low, high = triangles.bounds
+    rows = np.cumsum(np.clip(high[:, 1] // SUBPIXELS, -1, height) - np.clip(low[:, 1] // SUBPIXELS, -1, height) + 1)
+    bounds = [0, *(np.flatnonzero(np.diff(rows // _TOGETHER)) + 1).tolist(), len(triangles)]
+    parts = [_columns(triangles, slice(*each), width, height, samples) for each in pairwise(bounds)]
+    number, x, y, masks = (np.concatenate(each) for each in zip(*parts, strict=True))
+    place = y // tile * -(-width // tile) + x // tile
+    order = np.argsort(((place * count + number) * side + y % tile // QUAD) * side + x % tile // QUAD)
+    return Quads(place[order], number[order], x[order], y[order], masks[order])
+
+
+def _columns(
+    triangles: ScreenTriangles, part: slice, width: int, height: int, samples: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the quads of some triangles: the numbers of these, left and top pixels, masks."""
+    some = triangles.part(np.arange(len(triangles))[part])
+    spans = [spans_of(some, width, height, place, empty=True) for place in ((CENTRE,) if samples == 1 else SAMPLES)]
     triangle, row = spans[0].triangle, spans[0].row
     # Bands of quads of triangles, and the four rows of pixels of each; missing rows are empty.
     new = begins_of(triangle, row // QUAD)
@@ -89,7 +109,6 @@ def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64
     blocks = np.maximum(last.max(axis=(0, 1), initial=-1) // QUAD - left + 1, 0)
     which = np.repeat(np.arange(len(blocks)), blocks.astype(np.intp))
     x = QUAD * (np.arange(len(which)) + np.repeat(left - (np.cumsum(blocks) - blocks), blocks.astype(np.intp)))
-    y, number = row[new][which] // QUAD * QUAD, triangle[new][which]
     masks = np.zeros((len(which), samples), np.uint16)
     from_left = (0xF << np.arange(QUAD + 1) & 0xF).astype(np.uint16)
     to_right = 0xF ^ from_left
@@ -99,11 +118,9 @@ def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64
             low, high = first[sample, below].take(which) - begin, last[sample, below].take(which) + 1 - begin
             row_mask = from_left.take(low, mode="clip") & to_right.take(high, mode="clip")
             masks[:, sample] |= row_mask << QUAD * below
-    columns, side, count = -(-width // tile), tile // QUAD, max(len(triangles), 1)
-    place = y // tile * columns + x // tile
-    order = np.argsort(((place * count + number) * side + y % tile // QUAD) * side + x % tile // QUAD)
-    order = order[masks[order].any(axis=1)]
-    return Quads(place[order], number[order], x[order], y[order], masks[order])
+    kept = masks.any(axis=1)
+    which = which[kept]
+    return triangle[new][which] + (part.start or 0), x[kept], row[new][which] // QUAD * QUAD, masks[kept]
 
 
 # Bins: which tiles of the screen each triangle goes to, in PrimSets that cores bin side by side (4.1 and 4.3).

@@ -474,7 +474,7 @@ SMALL = 10
 """Largest sum of the blocks of 4x4 pixels across and down a triangle's box in a tile for trying each block."""
 
 BATCH = 4096
-"""Threads that are simulated side by side; no result depends on it."""
+"""Threads that are simulated side by side; as many leave their results together on the modelled core (`Descent`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

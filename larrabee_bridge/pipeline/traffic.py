@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import numpy as np
@@ -215,9 +215,9 @@ class _Found:
         blocks = self.columns * -(-frame.height // QUAD)
         self.depths = np.full((blocks, frame.samples, BLOCK), FAR, np.int32)
         self.stencils = np.zeros((blocks, frame.samples, BLOCK), np.uint8)
+        self.draws: list[Accesses] = []
         self.rows: list[tuple[np.ndarray, ...]] = []
-        self.order: list[np.ndarray] = []
-        """Triangle of each quad of ``rows``, through all draws, and its place in the triangle."""
+        """Of the draw that is being drawn, with the place of each quad last."""
         self.lines: list[np.ndarray] = []
 
     def draw(self, draw: Draw, quads: Quads, first: int, base: int) -> None:
@@ -238,6 +238,7 @@ class _Found:
                 chosen = by_rank[at : min(at + most, end)]
                 part = Quads(*(getattr(quads, name)[chosen] for name in ("tile", "triangle", "x", "y", "masks")))
                 self._together(draw, part, chosen, planes, (first, base))
+        self.draws.append(self._ordered())
 
     def _together(
         self, draw: Draw, quads: Quads, places: np.ndarray, planes: list[Interpolation], names: tuple[int, int]
@@ -285,7 +286,6 @@ class _Found:
         blended = state.blend is not Blend.REPLACE
         colour = seen_quad & state.colour_write
         triangle = names[0] + quads.triangle
-        self.order.append(np.stack([places, triangle])[:, kept])
         self.rows.append(
             tuple(
                 each.take(kept)
@@ -298,23 +298,35 @@ class _Found:
                     colour & blended,
                     colour,
                     counts,
+                    places,
                 )
             )
         )
 
+    def _ordered(self) -> Accesses:
+        """Return the accesses of a draw by triangle, once all of its quads have been taken."""
+        kinds = (np.int64, np.int64, np.int64, bool, bool, bool, bool, np.int64, np.int64)
+        rows = zip(*self.rows, strict=True) if self.rows else [()] * len(kinds)
+        block, tile, triangle, depth_read, depth_written, colour_read, colour_written, counts, places = (
+            np.concatenate([np.zeros(0, kind), *each]) for kind, each in zip(kinds, rows, strict=True)
+        )
+        written = (depth_read, depth_written, colour_read, colour_written)
+        starts, lines = np.cumsum(np.append(0, counts)), np.concatenate([np.zeros(0, np.int64), *self.lines])
+        self.rows, self.lines = [], []
+        found = Accesses(self.samples, block, tile, triangle, *written, starts, lines)
+        return found.taken(np.lexsort((places, triangle)))
+
     def told(self) -> Accesses:
         """Return the accesses of all draws."""
-        kinds = (np.int64, np.int64, np.int64, bool, bool, bool, bool, np.int64)
-        columns = [
-            np.concatenate([np.zeros(0, kind), *each]).astype(kind)
-            for kind, each in zip(kinds, zip(*self.rows, strict=True) if self.rows else [()] * 8, strict=True)
-        ]
-        block, tile, triangle, depth_read, depth_written, colour_read, colour_written, counts = columns
+        every = (self._ordered(), *self.draws)  # without draws none
+        block, tile, triangle, depth_read, depth_written, colour_read, colour_written, lines = (
+            np.concatenate([getattr(each, field.name) for each in every])
+            for field in fields(Accesses)
+            if field.name not in ("samples", "starts")
+        )
         written = (depth_read, depth_written, colour_read, colour_written)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        lines = np.concatenate([np.zeros(0, np.int64), *self.lines])
-        found = Accesses(self.samples, block, tile, triangle, *written, starts, lines)
-        return found.taken(np.lexsort(np.concatenate([np.zeros((2, 0), np.int64), *self.order], axis=1)))
+        starts = np.cumsum(np.concatenate([[0], *(np.diff(each.starts) for each in every)]))
+        return Accesses(self.samples, block, tile, triangle, *written, starts, lines)
 
 
 def _texture_lines(
@@ -407,26 +419,24 @@ def bin_contents(quads: Sequence[Quads], triangles: Sequence[int] | None = None)
     counts = list(triangles or ())
     if len(counts) != len(quads):
         raise InputError(Fault(f"quads of {counted(len(quads), 'draw')}, and triangles of {len(counts)}"))
+    every, first, full_16, all_full, total = max(sum(counts), 1), 0, 0, 0, 0
+    keys = []
     for each, count in zip(quads, counts, strict=True):
         if (last := int(each.triangle.max(initial=-1))) >= count:
             raise InputError(Fault(f"quads of triangle {last}, and its draw has {count}", hint="numbered from 0"))
-    first = np.cumsum([0, *counts])
-    triangle = np.concatenate([each.triangle + start for each, start in zip(quads, first, strict=False)])
-    tile, x, y = (np.concatenate([getattr(each, name) for each in quads]) for name in ("tile", "x", "y"))
-    masks = np.concatenate([each.masks for each in quads])
-    full = (masks == 0xFFFF).all(axis=1)
-    every = max(int(first[-1]), 1)
-    entries = distinct(tile * every + triangle)
-    rows = int(y.max(initial=0)) // 16 + 1
-    _, pieces = np.unique((x // 16 * rows + y // 16)[full] * every + triangle[full], return_counts=True)
-    full_16 = int((pieces == 16).sum())
+        keys.append(distinct(each.tile * every + each.triangle + first))
+        full, rows = (each.masks == 0xFFFF).all(axis=1), int(each.y.max(initial=0)) // 16 + 1
+        pieces = np.sort(((each.x // 16 * rows + each.y // 16) * every + each.triangle)[full])
+        full_16 += int((np.diff(np.flatnonzero(begins_of(pieces)), append=len(pieces)) == 16).sum())
+        first, all_full, total = first + count, all_full + int(full.sum()), total + len(each)
+    entries = np.stack(np.divmod(np.sort(np.concatenate(keys)), every), axis=1)
     return BinContents(
-        tiles=distinct(tile),
-        entries=np.stack(np.divmod(entries, every), axis=1),
+        tiles=distinct(entries[:, 0]),
+        entries=entries,
         full_16=full_16,
-        full_4=int(full.sum()) - 16 * full_16,
-        partial_4=int((~full).sum()),
-        samples=masks.shape[1],
+        full_4=all_full - 16 * full_16,
+        partial_4=total - all_full,
+        samples=quads[0].masks.shape[1],
     )
 
 
