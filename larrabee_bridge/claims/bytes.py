@@ -95,6 +95,7 @@ def bytes_of(frame: Frame) -> FrameBytes:
     quads = tuple(quads_of(draw.triangles, *shape, _TILE, frame.samples) for draw in frame.draws)
     accesses = accesses_of(frame, _TILE, quads)
     tiles, contents = TileSizes.of(*shape, _TILE), bin_contents(quads, [len(draw.triangles) for draw in frame.draws])
+    del quads  # of all draws
     targets = default_targets(frame.samples)
     given = binned_traffic(tiles, contents, targets, accesses=accesses, corners=corners_of(frame))
     invented = sum(way[name] for way in (given.read, given.written) for name in ("bins", "vertices"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -155,10 +155,6 @@ class Accesses:
     def __len__(self) -> int:
         return len(self.block)
 
-    def by_tiles(self) -> Accesses:
-        """Return the accesses tile by tile, in drawing order within each, as the back ends of bins make them."""
-        return self.taken(np.argsort(self.tile, kind="stable"))
-
     def taken(self, order: np.ndarray) -> Accesses:
         """Return the accesses in another order."""
         counts = np.diff(self.starts)[order]
@@ -203,6 +199,11 @@ def accesses_of(frame: Frame, tile: int = 64, quads: tuple[Quads, ...] | None = 
 
 _TOGETHER = 1 << 13
 """Quads at a time, at one sample."""
+_COLUMNS = {
+    "block": np.int64, "tile": np.int64, "triangle": np.int64, "depth_read": bool, "depth_written": bool,
+    "colour_read": bool, "colour_written": bool, "counts": np.int64,
+}  # fmt: skip
+"""Of `Accesses`; ``counts`` are the lines of each quad."""
 
 
 class _Found:
@@ -215,7 +216,10 @@ class _Found:
         blocks = self.columns * -(-frame.height // QUAD)
         self.depths = np.full((blocks, frame.samples, BLOCK), FAR, np.int32)
         self.stencils = np.zeros((blocks, frame.samples, BLOCK), np.uint8)
-        self.draws: list[Accesses] = []
+        self.found: dict[str, list[np.ndarray]] = {
+            name: [np.zeros(0, kind)] for name, kind in {**_COLUMNS, "lines": np.int64}.items()
+        }
+        """Of all draws so far, each by triangle."""
         self.rows: list[tuple[np.ndarray, ...]] = []
         """Of the draw that is being drawn, with the place of each quad last."""
         self.lines: list[np.ndarray] = []
@@ -238,7 +242,7 @@ class _Found:
                 chosen = by_rank[at : min(at + most, end)]
                 part = Quads(*(getattr(quads, name)[chosen] for name in ("tile", "triangle", "x", "y", "masks")))
                 self._together(draw, part, chosen, planes, (first, base))
-        self.draws.append(self._ordered())
+        self._end_draw()
 
     def _together(
         self, draw: Draw, quads: Quads, places: np.ndarray, planes: list[Interpolation], names: tuple[int, int]
@@ -303,30 +307,27 @@ class _Found:
             )
         )
 
-    def _ordered(self) -> Accesses:
-        """Return the accesses of a draw by triangle, once all of its quads have been taken."""
-        kinds = (np.int64, np.int64, np.int64, bool, bool, bool, bool, np.int64, np.int64)
-        rows = zip(*self.rows, strict=True) if self.rows else [()] * len(kinds)
-        block, tile, triangle, depth_read, depth_written, colour_read, colour_written, counts, places = (
-            np.concatenate([np.zeros(0, kind), *each]) for kind, each in zip(kinds, rows, strict=True)
-        )
-        written = (depth_read, depth_written, colour_read, colour_written)
-        starts, lines = np.cumsum(np.append(0, counts)), np.concatenate([np.zeros(0, np.int64), *self.lines])
+    def _end_draw(self) -> None:
+        """Add the accesses of a draw to those of all, by triangle, once all of its quads have been taken."""
+        if not self.rows:
+            return
+        columns = zip(*self.rows, strict=True)
+        given = {name: np.concatenate(each) for name, each in zip((*_COLUMNS, "places"), columns, strict=True)}
+        starts = np.cumsum(np.append(0, given.pop("counts")))
+        lines = np.concatenate([np.zeros(0, np.int64), *self.lines])
         self.rows, self.lines = [], []
-        found = Accesses(self.samples, block, tile, triangle, *written, starts, lines)
-        return found.taken(np.lexsort((places, triangle)))
+        order = np.lexsort((given.pop("places"), given["triangle"]))
+        found = Accesses(samples=self.samples, starts=starts, lines=lines, **given).taken(order)
+        for name, each in self.found.items():
+            each.append(np.diff(found.starts) if name == "counts" else getattr(found, name))
 
     def told(self) -> Accesses:
         """Return the accesses of all draws."""
-        every = (self._ordered(), *self.draws)  # without draws none
-        block, tile, triangle, depth_read, depth_written, colour_read, colour_written, lines = (
-            np.concatenate([getattr(each, field.name) for each in every])
-            for field in fields(Accesses)
-            if field.name not in ("samples", "starts")
-        )
-        written = (depth_read, depth_written, colour_read, colour_written)
-        starts = np.cumsum(np.concatenate([[0], *(np.diff(each.starts) for each in every)]))
-        return Accesses(self.samples, block, tile, triangle, *written, starts, lines)
+        found = {}
+        for name, each in self.found.items():
+            found[name] = np.concatenate(each)
+            each.clear()
+        return Accesses(samples=self.samples, starts=np.cumsum(np.append(0, found.pop("counts"))), **found)
 
 
 def _texture_lines(
@@ -467,7 +468,7 @@ def binned_traffic(
     vertices, uses = _vertices(contents.entries, corners)
     written["vertices"], read["vertices"] = vertices * config.vertex_bytes, uses * config.vertex_bytes
     if accesses is not None:
-        read["texture"] = _missed_lines(accesses.by_tiles(), config) * LINE_BYTES
+        read["texture"] = _missed_lines(accesses, config) * LINE_BYTES
     return Traffic(read, written)
 
 
@@ -521,7 +522,8 @@ def _missed_lines(accesses: Accesses, config: TrafficConfig) -> int:
     """Return the number of lines of texels from memory if every tile begins with an empty cache."""
     tile = np.repeat(accesses.tile, np.diff(accesses.starts).astype(np.intp))
     keys = tile * (int(accesses.lines.max(initial=0)) + 1) + accesses.lines
-    return int(np.count_nonzero(~found_again(keys, config.core_texture_cache // LINE_BYTES)))
+    by_tiles = keys[np.argsort(tile, kind="stable")]
+    return int(np.count_nonzero(~found_again(by_tiles, config.core_texture_cache // LINE_BYTES)))
 
 
 # Immediate mode: triangles in their order, targets and textures through caches, compressed in memory (5.3).
