@@ -222,6 +222,7 @@ def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
     vertices = sum(int(front.cycles.sum()) for front in fronts[0] if front is not None)
     raster_cycles = sum(each.before_planes for each in rasters)
     whole = sum(core.cycles for each in rasters for core in each.cores.values())
+    return_pages()
     same = back.picture.equals(draw_frame(frame))
     return FrameCosts(vertices, raster_cycles, whole - raster_cycles, int(tiles.sum()), works, back.utilisation, same)
 
@@ -243,4 +244,6 @@ def walk(bench: SceneBench, name: str) -> list[FrameCosts]:
 
 
 def _seen_and_drawn(bench: SceneBench, name: str, at: int) -> FrameCosts:
-    return drawn(bench.seen(name, at), bench.seen(name, at, PRIMSETS[1]))
+    # The triangles are those of the larger PrimSets.
+    seen, smaller = bench.seen(name, at), [each and each.account for each in bench.seen(name, at, PRIMSETS[1]).fronts]
+    return drawn(seen, replace(seen, fronts=smaller))
