@@ -77,8 +77,12 @@ def _loaded(program: VectorProgram) -> list[tuple[int, NDArray[np.uint8]]]:
     if found is None:
         if any(block.lanes for block in program.data):
             raise InputError(Fault("data of kind lane is for processing elements", hint="kinds: byte, word, float"))
-        found = [(block.start, np.frombuffer(bytes(block.values), np.uint8)) for block in program.data]
-        program.analyses["data"] = found
+        joined: list[tuple[int, bytearray]] = []
+        for block in program.data:
+            if not joined or joined[-1][0] + len(joined[-1][1]) != block.start:
+                joined.append((block.start, bytearray()))
+            joined[-1][1].extend(block.values)
+        found = program.analyses["data"] = [(start, np.frombuffer(values, np.uint8)) for start, values in joined]
     return found
 
 
