@@ -389,8 +389,8 @@ def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
 
 FREE = -1
 """Phase of stretches that wait for no other thread."""
-_FIRST_ROOM, _ROOM = 1 << 20, 1 << 22
-"""Words that there is room for at first, and by which the notes of works grow at most."""
+_ROOM = 1 << 20
+"""Words by which the notes of works grow at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -508,11 +508,8 @@ class WorkRecord:
         self._rows.append(rows)
         first, self._count = self._count, self._count + len(note.words)
         if self._count >= len(self._words):
-            room = max(self._count + 1, len(self._words) + min(len(self._words), _ROOM), _FIRST_ROOM)
-            if first:
-                self._words.resize(room, refcheck=False)
-            else:
-                self._words = np.empty(room, np.uint32)  # pages that nothing is written to take no time
+            room = len(self._words) + min(len(self._words), _ROOM)
+            self._words.resize(max(self._count + 1, room), refcheck=False)
         self._words[first : self._count] = note.words
 
     def requests(self, found: Requests) -> None:
@@ -544,7 +541,6 @@ class WorkRecord:
         image = core or self._core()
         blocks = np.array(image.blocks, np.int64)
         words = self._words[: self._count + 1]
-        words[-1] = 0
         if native is None:
             native = counts_natively(self._count)
         requests, dealt, ranges = self._tables()
