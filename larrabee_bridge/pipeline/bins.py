@@ -6,11 +6,10 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
 
 import numpy as np
 
-from pixelflow.simd.drawing import CENTRE, SAMPLES, SUBPIXELS, ScreenTriangles, spans_of
+from pixelflow.simd.drawing import CENTRE, SAMPLES, SUBPIXELS, ScreenTriangles, parts_of, spans_of
 from pixelflow.simd.errors import Fault, InputError
 
 # Distinct integers by sorting, which is much faster than the hash table of `np.unique`.
@@ -75,17 +74,10 @@ class Quads:
         return Quads(*(values[order] for values in (self.tile, self.triangle, self.x, self.y, self.masks)))
 
 
-_TOGETHER = 1 << 19
-"""Rows of pixels of triangles whose quads are found together."""
-
-
 def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64, samples: int = 1) -> Quads:
     """Return the quads of triangles on a screen, by their spans at each sample, in 64-bit integers."""
     count, side = max(len(triangles), 1), tile // QUAD
-    low, high = triangles.bounds
-    rows = np.cumsum(np.clip(high[:, 1] // SUBPIXELS, -1, height) - np.clip(low[:, 1] // SUBPIXELS, -1, height) + 1)
-    bounds = [0, *(np.flatnonzero(np.diff(rows // _TOGETHER)) + 1).tolist(), len(triangles)]
-    parts = [_columns(triangles, slice(*each), width, height, samples) for each in pairwise(bounds)]
+    parts = [_columns(part, first, width, height, samples) for first, part in parts_of(triangles, height)]
     number, x, y, masks = (np.concatenate(each) for each in zip(*parts, strict=True))
     place = y // tile * -(-width // tile) + x // tile
     order = np.argsort(((place * count + number) * side + y % tile // QUAD) * side + x % tile // QUAD)
@@ -93,11 +85,11 @@ def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64
 
 
 def _columns(
-    triangles: ScreenTriangles, part: slice, width: int, height: int, samples: int
+    triangles: ScreenTriangles, before: int, width: int, height: int, samples: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the quads of some triangles: the numbers of these, left and top pixels, masks."""
-    some = triangles.part(np.arange(len(triangles))[part])
-    spans = [spans_of(some, width, height, place, empty=True) for place in ((CENTRE,) if samples == 1 else SAMPLES)]
+    """Return the quads of some triangles: their triangles, which ``before`` others precede, left and top, masks."""
+    places = (CENTRE,) if samples == 1 else SAMPLES
+    spans = [spans_of(triangles, width, height, place, empty=True) for place in places]
     triangle, row = spans[0].triangle, spans[0].row
     # Bands of quads of triangles, and the four rows of pixels of each; missing rows are empty.
     new = begins_of(triangle, row // QUAD)
@@ -120,7 +112,7 @@ def _columns(
             masks[:, sample] |= row_mask << QUAD * below
     kept = masks.any(axis=1)
     which = which[kept]
-    return triangle[new][which] + (part.start or 0), x[kept], row[new][which] // QUAD * QUAD, masks[kept]
+    return before + triangle[new][which], x[kept], row[new][which] // QUAD * QUAD, masks[kept]
 
 
 # Bins: which tiles of the screen each triangle goes to, in PrimSets that cores bin side by side (4.1 and 4.3).
