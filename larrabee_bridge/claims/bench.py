@@ -19,7 +19,7 @@ from larrabee_bridge.pipeline.rasterizer import rasterize
 from larrabee_bridge.pipeline.schedule import FrameWork
 from larrabee_bridge.pipeline.work import measured_work, primset_numbers
 from larrabee_bridge.vpu.config import CoreConfig
-from pixelflow.evidence import Bench, NotMeasured, Number, Remark
+from pixelflow.evidence import Bench, NotMeasured, Number, Remark, return_pages
 from pixelflow.simd.drawing import Frame, ScreenTriangles, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.report import counted
@@ -212,6 +212,7 @@ def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
         quads.append(raster.quads())
         rasters.append(raster.account)
         del raster  # its blocks are large
+        return_pages()
     back = render_back_end(frame, quads, TILE, config, length=LENGTH)
     tiles, moved = back.cycles, back.memory_bytes
     works = {}
@@ -221,6 +222,7 @@ def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
     vertices = sum(int(front.cycles.sum()) for front in fronts[0] if front is not None)
     raster_cycles = sum(each.before_planes for each in rasters)
     whole = sum(core.cycles for each in rasters for core in each.cores.values())
+    return_pages()
     same = back.picture.equals(draw_frame(frame))
     return FrameCosts(vertices, raster_cycles, whole - raster_cycles, int(tiles.sum()), works, back.utilisation, same)
 
@@ -242,4 +244,6 @@ def walk(bench: SceneBench, name: str) -> list[FrameCosts]:
 
 
 def _seen_and_drawn(bench: SceneBench, name: str, at: int) -> FrameCosts:
-    return drawn(bench.seen(name, at), bench.seen(name, at, PRIMSETS[1]))
+    # The triangles are those of the larger PrimSets.
+    seen, smaller = bench.seen(name, at), [each and each.account for each in bench.seen(name, at, PRIMSETS[1]).fronts]
+    return drawn(seen, replace(seen, fronts=smaller))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from larrabee_bridge.claims.bench import CAMERAS, LARGE, LARGE_SHADOWED, Printed, SceneBench, even_mesh
 from larrabee_bridge.pipeline.bins import quads_of
@@ -94,6 +95,7 @@ def bytes_of(frame: Frame) -> FrameBytes:
     quads = tuple(quads_of(draw.triangles, *shape, _TILE, frame.samples) for draw in frame.draws)
     accesses = accesses_of(frame, _TILE, quads)
     tiles, contents = TileSizes.of(*shape, _TILE), bin_contents(quads, [len(draw.triangles) for draw in frame.draws])
+    del quads  # of all draws
     targets = default_targets(frame.samples)
     given = binned_traffic(tiles, contents, targets, accesses=accesses, corners=corners_of(frame))
     invented = sum(way[name] for way in (given.read, given.written) for name in ("bins", "vertices"))
@@ -116,7 +118,8 @@ def _moved(bench: SceneBench) -> Moved:
         for name in (*_OPEN, LARGE_SHADOWED):
             frame = bench.frame(name) if name in bench.scenes else bench.seen(name, CAMERAS[1]).frame
             for samples in _SAMPLES:
-                found[samples][name] = bytes_of(replace(frame, samples=samples))
+                drawn = partial(bytes_of, replace(frame, samples=samples))
+                found[samples][name] = bench.once(f"bytes of {name}, {samples}", drawn)
         return found
 
     return bench.kept("bytes of frames", dict, compute)

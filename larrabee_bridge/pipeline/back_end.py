@@ -140,7 +140,7 @@ _OWN_PLANES = "leave out --free-setup: a program of the core computes planes in 
 _PLANE_LANES = 0xFF
 """Lanes of the last line of a quad's planes that hold planes."""
 
-_MOST_BYTES = 1 << 24
+_MOST_BYTES = 1 << 23
 """Of the memory of tiles that are executed side by side."""
 _MOST_TILES = 512
 

@@ -9,7 +9,7 @@ from enum import Enum
 
 import numpy as np
 
-from pixelflow.simd.drawing import CENTRE, SAMPLES, SUBPIXELS, ScreenTriangles, spans_of
+from pixelflow.simd.drawing import CENTRE, SAMPLES, SUBPIXELS, ScreenTriangles, parts_of, spans_of
 from pixelflow.simd.errors import Fault, InputError
 
 # Distinct integers by sorting, which is much faster than the hash table of `np.unique`.
@@ -76,6 +76,18 @@ class Quads:
 
 def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64, samples: int = 1) -> Quads:
     """Return the quads of triangles on a screen, by their spans at each sample, in 64-bit integers."""
+    count, side = max(len(triangles), 1), tile // QUAD
+    parts = [_columns(part, first, width, height, samples) for first, part in parts_of(triangles, height)]
+    number, x, y, masks = (np.concatenate(each) for each in zip(*parts, strict=True))
+    place = y // tile * -(-width // tile) + x // tile
+    order = np.argsort(((place * count + number) * side + y % tile // QUAD) * side + x % tile // QUAD)
+    return Quads(place[order], number[order], x[order], y[order], masks[order])
+
+
+def _columns(
+    triangles: ScreenTriangles, before: int, width: int, height: int, samples: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the quads of some triangles: their triangles, which ``before`` others precede, left and top, masks."""
     places = (CENTRE,) if samples == 1 else SAMPLES
     spans = [spans_of(triangles, width, height, place, empty=True) for place in places]
     triangle, row = spans[0].triangle, spans[0].row
@@ -89,7 +101,6 @@ def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64
     blocks = np.maximum(last.max(axis=(0, 1), initial=-1) // QUAD - left + 1, 0)
     which = np.repeat(np.arange(len(blocks)), blocks.astype(np.intp))
     x = QUAD * (np.arange(len(which)) + np.repeat(left - (np.cumsum(blocks) - blocks), blocks.astype(np.intp)))
-    y, number = row[new][which] // QUAD * QUAD, triangle[new][which]
     masks = np.zeros((len(which), samples), np.uint16)
     from_left = (0xF << np.arange(QUAD + 1) & 0xF).astype(np.uint16)
     to_right = 0xF ^ from_left
@@ -99,11 +110,9 @@ def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64
             low, high = first[sample, below].take(which) - begin, last[sample, below].take(which) + 1 - begin
             row_mask = from_left.take(low, mode="clip") & to_right.take(high, mode="clip")
             masks[:, sample] |= row_mask << QUAD * below
-    columns, side, count = -(-width // tile), tile // QUAD, max(len(triangles), 1)
-    place = y // tile * columns + x // tile
-    order = np.argsort(((place * count + number) * side + y % tile // QUAD) * side + x % tile // QUAD)
-    order = order[masks[order].any(axis=1)]
-    return Quads(place[order], number[order], x[order], y[order], masks[order])
+    kept = masks.any(axis=1)
+    which = which[kept]
+    return before + triangle[new][which], x[kept], row[new][which] // QUAD * QUAD, masks[kept]
 
 
 # Bins: which tiles of the screen each triangle goes to, in PrimSets that cores bin side by side (4.1 and 4.3).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
@@ -591,6 +591,11 @@ class FrontEndResult:
     dropped: dict[DropReason, int]
     cut: int
     """Triangles that were cut because they exceed the range of screen coordinates."""
+
+    @property
+    def account(self) -> FrontEndResult:
+        """The cycles and PrimSets, without triangles, which are large."""
+        return replace(self, triangles=self.triangles.part(np.zeros(0, np.int64)), weights=self.weights[:0].copy())
 
     @property
     def cycles(self) -> NDArray[np.int64]:

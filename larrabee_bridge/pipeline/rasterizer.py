@@ -181,8 +181,8 @@ _FIRST = 4096
 _CORNER_BYTES = 6 * _LINE
 _TILE_BYTES = 320
 _PAIR_BYTES = 16
-_LARGEST = 1 << 25
-"""Bytes of results of one batch of threads."""
+_LARGEST, _MODELLED = 1 << 23, 1 << 25
+"""Bytes of results of one batch of threads, and of those that are together on the modelled core."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -332,7 +332,9 @@ class Descent:
         small = 4 * (2 - sides.sum(axis=1)) >= few[self.bins.triangles]
         return room, np.where(small, 64 * sides[:, 1] + sides[:, 0], (room << 12) + (1 << 24))
 
-    def _batches(self, pairs: np.ndarray, key: np.ndarray, batch: int) -> list[tuple[np.ndarray, int]]:
+    def _batches(
+        self, pairs: np.ndarray, key: np.ndarray, batch: int, largest: int = _LARGEST
+    ) -> list[tuple[np.ndarray, int]]:
         """Return pairs that run side by side, and whether the screen's border cuts their tiles."""
         cut = ~uncut(self.bins, self.screen)[self.tile[pairs]]
         found = []
@@ -343,7 +345,7 @@ class Descent:
             first = 0
             while first < len(which):
                 before = total[first - 1] if first else 0
-                last = max(int(np.searchsorted(total, before + _LARGEST, "right")), first + 1)
+                last = max(int(np.searchsorted(total, before + largest, "right")), first + 1)
                 found.append((which[first : min(last, first + batch)], border))
                 first += len(found[-1][0])
         return found
@@ -362,7 +364,7 @@ class Descent:
         They are where all pairs leave them in batches of `BATCH`, however many run side by side.
         """
         found = np.zeros((2, len(self.tile)), np.int64)
-        batches = self._batches(np.arange(len(self.tile)), key, BATCH)
+        batches = self._batches(np.arange(len(self.tile)), key, BATCH, _MODELLED)
         end = self._places(batches).end
         for number, (which, _) in enumerate(batches, 2):
             found[:, which] = number * _APART + _starts(end, self._bytes(which)) // _LINE
@@ -474,7 +476,7 @@ SMALL = 10
 """Largest sum of the blocks of 4x4 pixels across and down a triangle's box in a tile for trying each block."""
 
 BATCH = 4096
-"""Threads that are simulated side by side; no result depends on it."""
+"""Threads that are simulated side by side; as many leave their results together on the modelled core (`Descent`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

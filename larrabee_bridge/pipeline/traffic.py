@@ -155,10 +155,6 @@ class Accesses:
     def __len__(self) -> int:
         return len(self.block)
 
-    def by_tiles(self) -> Accesses:
-        """Return the accesses tile by tile, in drawing order within each, as the back ends of bins make them."""
-        return self.taken(np.argsort(self.tile, kind="stable"))
-
     def taken(self, order: np.ndarray) -> Accesses:
         """Return the accesses in another order."""
         counts = np.diff(self.starts)[order]
@@ -203,6 +199,11 @@ def accesses_of(frame: Frame, tile: int = 64, quads: tuple[Quads, ...] | None = 
 
 _TOGETHER = 1 << 13
 """Quads at a time, at one sample."""
+_COLUMNS = {
+    "block": np.int64, "tile": np.int64, "triangle": np.int64, "depth_read": bool, "depth_written": bool,
+    "colour_read": bool, "colour_written": bool, "counts": np.int64,
+}  # fmt: skip
+"""Of `Accesses`; ``counts`` are the lines of each quad."""
 
 
 class _Found:
@@ -215,9 +216,12 @@ class _Found:
         blocks = self.columns * -(-frame.height // QUAD)
         self.depths = np.full((blocks, frame.samples, BLOCK), FAR, np.int32)
         self.stencils = np.zeros((blocks, frame.samples, BLOCK), np.uint8)
+        self.found: dict[str, list[np.ndarray]] = {
+            name: [np.zeros(0, kind)] for name, kind in {**_COLUMNS, "lines": np.int64}.items()
+        }
+        """Of all draws so far, each by triangle."""
         self.rows: list[tuple[np.ndarray, ...]] = []
-        self.order: list[np.ndarray] = []
-        """Triangle of each quad of ``rows``, through all draws, and its place in the triangle."""
+        """Of the draw that is being drawn, with the place of each quad last."""
         self.lines: list[np.ndarray] = []
 
     def draw(self, draw: Draw, quads: Quads, first: int, base: int) -> None:
@@ -238,6 +242,7 @@ class _Found:
                 chosen = by_rank[at : min(at + most, end)]
                 part = Quads(*(getattr(quads, name)[chosen] for name in ("tile", "triangle", "x", "y", "masks")))
                 self._together(draw, part, chosen, planes, (first, base))
+        self._end_draw()
 
     def _together(
         self, draw: Draw, quads: Quads, places: np.ndarray, planes: list[Interpolation], names: tuple[int, int]
@@ -285,7 +290,6 @@ class _Found:
         blended = state.blend is not Blend.REPLACE
         colour = seen_quad & state.colour_write
         triangle = names[0] + quads.triangle
-        self.order.append(np.stack([places, triangle])[:, kept])
         self.rows.append(
             tuple(
                 each.take(kept)
@@ -298,23 +302,32 @@ class _Found:
                     colour & blended,
                     colour,
                     counts,
+                    places,
                 )
             )
         )
 
+    def _end_draw(self) -> None:
+        """Add the accesses of a draw to those of all, by triangle, once all of its quads have been taken."""
+        if not self.rows:
+            return
+        columns = zip(*self.rows, strict=True)
+        given = {name: np.concatenate(each) for name, each in zip((*_COLUMNS, "places"), columns, strict=True)}
+        starts = np.cumsum(np.append(0, given.pop("counts")))
+        lines = np.concatenate([np.zeros(0, np.int64), *self.lines])
+        self.rows, self.lines = [], []
+        order = np.lexsort((given.pop("places"), given["triangle"]))
+        found = Accesses(samples=self.samples, starts=starts, lines=lines, **given).taken(order)
+        for name, each in self.found.items():
+            each.append(np.diff(found.starts) if name == "counts" else getattr(found, name))
+
     def told(self) -> Accesses:
         """Return the accesses of all draws."""
-        kinds = (np.int64, np.int64, np.int64, bool, bool, bool, bool, np.int64)
-        columns = [
-            np.concatenate([np.zeros(0, kind), *each]).astype(kind)
-            for kind, each in zip(kinds, zip(*self.rows, strict=True) if self.rows else [()] * 8, strict=True)
-        ]
-        block, tile, triangle, depth_read, depth_written, colour_read, colour_written, counts = columns
-        written = (depth_read, depth_written, colour_read, colour_written)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        lines = np.concatenate([np.zeros(0, np.int64), *self.lines])
-        found = Accesses(self.samples, block, tile, triangle, *written, starts, lines)
-        return found.taken(np.lexsort(np.concatenate([np.zeros((2, 0), np.int64), *self.order], axis=1)))
+        found = {}
+        for name, each in self.found.items():
+            found[name] = np.concatenate(each)
+            each.clear()
+        return Accesses(samples=self.samples, starts=np.cumsum(np.append(0, found.pop("counts"))), **found)
 
 
 def _texture_lines(
@@ -407,26 +420,24 @@ def bin_contents(quads: Sequence[Quads], triangles: Sequence[int] | None = None)
     counts = list(triangles or ())
     if len(counts) != len(quads):
         raise InputError(Fault(f"quads of {counted(len(quads), 'draw')}, and triangles of {len(counts)}"))
+    every, first, full_16, all_full, total = max(sum(counts), 1), 0, 0, 0, 0
+    keys = []
     for each, count in zip(quads, counts, strict=True):
         if (last := int(each.triangle.max(initial=-1))) >= count:
             raise InputError(Fault(f"quads of triangle {last}, and its draw has {count}", hint="numbered from 0"))
-    first = np.cumsum([0, *counts])
-    triangle = np.concatenate([each.triangle + start for each, start in zip(quads, first, strict=False)])
-    tile, x, y = (np.concatenate([getattr(each, name) for each in quads]) for name in ("tile", "x", "y"))
-    masks = np.concatenate([each.masks for each in quads])
-    full = (masks == 0xFFFF).all(axis=1)
-    every = max(int(first[-1]), 1)
-    entries = distinct(tile * every + triangle)
-    rows = int(y.max(initial=0)) // 16 + 1
-    _, pieces = np.unique((x // 16 * rows + y // 16)[full] * every + triangle[full], return_counts=True)
-    full_16 = int((pieces == 16).sum())
+        keys.append(distinct(each.tile * every + each.triangle + first))
+        full, rows = (each.masks == 0xFFFF).all(axis=1), int(each.y.max(initial=0)) // 16 + 1
+        pieces = np.sort(((each.x // 16 * rows + each.y // 16) * every + each.triangle)[full])
+        full_16 += int((np.diff(np.flatnonzero(begins_of(pieces)), append=len(pieces)) == 16).sum())
+        first, all_full, total = first + count, all_full + int(full.sum()), total + len(each)
+    entries = np.stack(np.divmod(np.sort(np.concatenate(keys)), every), axis=1)
     return BinContents(
-        tiles=distinct(tile),
-        entries=np.stack(np.divmod(entries, every), axis=1),
+        tiles=distinct(entries[:, 0]),
+        entries=entries,
         full_16=full_16,
-        full_4=int(full.sum()) - 16 * full_16,
-        partial_4=int((~full).sum()),
-        samples=masks.shape[1],
+        full_4=all_full - 16 * full_16,
+        partial_4=total - all_full,
+        samples=quads[0].masks.shape[1],
     )
 
 
@@ -457,7 +468,7 @@ def binned_traffic(
     vertices, uses = _vertices(contents.entries, corners)
     written["vertices"], read["vertices"] = vertices * config.vertex_bytes, uses * config.vertex_bytes
     if accesses is not None:
-        read["texture"] = _missed_lines(accesses.by_tiles(), config) * LINE_BYTES
+        read["texture"] = _missed_lines(accesses, config) * LINE_BYTES
     return Traffic(read, written)
 
 
@@ -511,7 +522,8 @@ def _missed_lines(accesses: Accesses, config: TrafficConfig) -> int:
     """Return the number of lines of texels from memory if every tile begins with an empty cache."""
     tile = np.repeat(accesses.tile, np.diff(accesses.starts).astype(np.intp))
     keys = tile * (int(accesses.lines.max(initial=0)) + 1) + accesses.lines
-    return int(np.count_nonzero(~found_again(keys, config.core_texture_cache // LINE_BYTES)))
+    by_tiles = keys[np.argsort(tile, kind="stable")]
+    return int(np.count_nonzero(~found_again(by_tiles, config.core_texture_cache // LINE_BYTES)))
 
 
 # Immediate mode: triangles in their order, targets and textures through caches, compressed in memory (5.3).

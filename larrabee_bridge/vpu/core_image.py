@@ -389,7 +389,7 @@ def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
 
 FREE = -1
 """Phase of stretches that wait for no other thread."""
-_ROOM = 1 << 22
+_ROOM = 1 << 20
 """Words by which the notes of works grow at most."""
 
 

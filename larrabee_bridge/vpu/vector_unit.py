@@ -71,6 +71,21 @@ def thread_shape(threads: int) -> Shape:
     )
 
 
+def _loaded(program: VectorProgram) -> list[tuple[int, NDArray[np.uint8]]]:
+    """Return the starts and bytes of a program's data; the same object for the same program."""
+    found: list[tuple[int, NDArray[np.uint8]]] | None = program.analyses.get("data")
+    if found is None:
+        if any(block.lanes for block in program.data):
+            raise InputError(Fault("data of kind lane is for processing elements", hint="kinds: byte, word, float"))
+        joined: list[tuple[int, bytearray]] = []
+        for block in program.data:
+            if not joined or joined[-1][0] + len(joined[-1][1]) != block.start:
+                joined.append((block.start, bytearray()))
+            joined[-1][1].extend(block.values)
+        found = program.analyses["data"] = [(start, np.frombuffer(values, np.uint8)) for start, values in joined]
+    return found
+
+
 class VectorUnit:
     """Threads of one program with their registers, and one memory for all or for each."""
 
@@ -95,13 +110,11 @@ class VectorUnit:
         return [each.declaration.family is VectorFamily.BRANCH for each in self.program.instructions]
 
     def _load(self) -> None:
-        for block in self.program.data:
-            if block.lanes:
-                raise InputError(Fault("data of kind lane is for processing elements", hint="kinds: byte, word, float"))
-            past = block.start + len(block.values)
+        for start, values in _loaded(self.program):
+            past = start + len(values)
             if past > self.memory.size:
                 raise InputError(f"data up to byte {past - 1} leave the memory")
-            self.memory.data[:, block.start : past] = np.frombuffer(bytes(block.values), np.uint8)
+            self.memory.data[:, start:past] = values
 
     # --- registers ------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from pixelflow.evidence.claim import (
     Value,
 )
 from pixelflow.evidence.derivation import Derivation, Number, derived, same
-from pixelflow.evidence.paper import AnyPaper, Bench, NotMeasured, Paper, Remark, Verified, paper_of
+from pixelflow.evidence.paper import AnyPaper, Bench, NotMeasured, Paper, Remark, Verified, paper_of, return_pages
 from pixelflow.evidence.verification import evidence_report
 
 __all__ = [
@@ -54,5 +54,6 @@ __all__ = [
     "derived",
     "evidence_report",
     "paper_of",
+    "return_pages",
     "same",
 ]

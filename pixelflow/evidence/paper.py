@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, Generic, TypeAlias, TypeVar, cast
@@ -66,7 +68,14 @@ class Bench:
             if text:
                 self.progress(text)
             self._kept[key] = compute()
+            return_pages()
         return cast("_Kept", self._kept[key])
+
+
+def return_pages() -> None:
+    """Have the C library return the pages between arrays that a measure has left, before others need larger ones."""
+    with suppress(AttributeError, OSError, TypeError):  # another C library than glibc
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 _Bench = TypeVar("_Bench", bound=Bench)
@@ -143,6 +152,8 @@ class Paper(Generic[_Bench]):
             return CheckedClaim(claim, measure(bench, claim.values))
         except NotMeasured as why:
             return CheckedClaim(claim, None, str(why))
+        finally:
+            return_pages()
 
     def rows(self, name: str, bench: _Bench) -> tuple[Row, ...]:
         """Return the rows of the claim of a name, and compute no results for it."""

@@ -62,9 +62,10 @@ def test_how_many_threads_run_side_by_side_changes_nothing(samples: int) -> None
     assert len(first.cores) == 4 and first.cores == other.cores
 
 
-def test_parts_of_a_draw_change_nothing() -> None:
+@pytest.mark.parametrize("warm", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_parts_of_a_draw_change_nothing(warm: bool) -> None:
     """PrimSets are timed a few at a time, or all together where another grouping has them in one."""
-    triangles, config = equilateral(300, 60_000, (1000, 600)), CoreConfig(caches=True)
+    triangles, config = equilateral(300, 60_000, (1000, 600)), CoreConfig(caches=True, warm_caches=warm)
     primset, one = np.arange(300) // 30, np.zeros(300, np.int64)
     parts, whole = (
         rasterize(

@@ -57,7 +57,7 @@ from pixelflow.simd.drawing.planes import (
     steady,
     texture_planes_of,
 )
-from pixelflow.simd.drawing.spans import Edges, RowSpans, covered_samples, edges_of, first_samples, spans_of
+from pixelflow.simd.drawing.spans import Edges, RowSpans, covered_samples, edges_of, first_samples, parts_of, spans_of
 from pixelflow.simd.drawing.triangles import (
     CENTRE,
     DEPTH_GUARD,
@@ -133,6 +133,7 @@ __all__ = [
     "ground_of",
     "layers_of",
     "nearest",
+    "parts_of",
     "perspective",
     "places_of",
     "planes_of",

@@ -205,6 +205,10 @@ def covered(triangles: ScreenTriangles, width: int, height: int, place: tuple[in
 # The picture that a frame is, in 64-bit integers: in each pixel fragment after fragment, in the order of drawing.
 
 
+_SORTED = 1 << 20
+"""Fragments that are sorted together."""
+
+
 def draw_frame(frame: Frame) -> Picture:
     """Draw a frame. At four samples the colour is their mean, (sum + 2) >> 2, and the depth the first sample's.
 
@@ -301,12 +305,15 @@ def _meet(target: Framebuffer, fragments: _Fragments, state: State) -> list[_Fra
 
 
 def _resolve(target: Framebuffer, lists: list[_Fragments]) -> None:
-    """Blend what sorted draws have left: at each sample the farthest first."""
-    if not lists:
-        return
-    names = ("pixel", "covered", "depths", "source", "alpha")
-    every = _Fragments(*(np.concatenate([getattr(each, name) for each in lists]) for name in names))
-    lists.clear()
+    """Blend what sorted draws have left: at each sample the farthest first, in parts of the screen."""
+    bands = -(-sum(len(each.pixel) for each in lists) // _SORTED)
+    for first, past in pairwise(target.width * target.height * np.arange(bands + 1) // max(bands, 1)):
+        some = [each.part((first <= each.pixel) & (each.pixel < past)) for each in lists]
+        names = ("pixel", "covered", "depths", "source", "alpha")
+        _blend_sorted(target, _Fragments(*(np.concatenate([getattr(each, name) for each in some]) for name in names)))
+
+
+def _blend_sorted(target: Framebuffer, every: _Fragments) -> None:
     turns = turns_of(every.pixel, every.covered, every.depths)
     order = np.argsort(turns, axis=None, kind="stable") // turns.shape[1]
     for turn, (first, last) in enumerate(pairwise(np.cumsum(np.bincount(turns.ravel() + 1)))):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
 
 _BATCH = 1 << 17
 """Fragments at a time, or those of one row where that has more."""
+_ROWS = 1 << 19
+"""Rows of triangles at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,6 +119,14 @@ def spans_of(
     return RowSpans(triangle[some], row[some], first[some], last[some])
 
 
+def parts_of(triangles: ScreenTriangles, height: int) -> Iterator[tuple[int, ScreenTriangles]]:
+    """Yield triangles in parts whose spans bound what is in memory, each with the number of its first one."""
+    low, high = (np.clip(each[:, 1] // SUBPIXELS, -1, height) for each in triangles.bounds)
+    begins = np.flatnonzero(np.diff(np.cumsum(high - low + 1) // _ROWS)) + 1
+    for first, past in pairwise([0, *begins.tolist(), len(triangles)]):
+        yield first, triangles.part(np.arange(first, past))
+
+
 def covered_samples(
     triangles: ScreenTriangles, width: int, height: int, places: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[Fragments, np.ndarray]]:
@@ -123,13 +134,14 @@ def covered_samples(
 
     Fragments come by triangle, row and column, in batches that bound what is in memory.
     """
-    spans = [spans_of(triangles, width, height, place, empty=True) for place in places]
-    first, last = (np.stack([getattr(each, end) for each in spans]) for end in ("first", "last"))
-    some = first.min(axis=0) <= last.max(axis=0)
-    first, last = first[:, some], last[:, some]
-    whole = spans[0].part(some)
-    for batch in RowSpans(whole.triangle, whole.row, first.min(axis=0), last.max(axis=0)).fragments():
-        yield batch, ((first[:, batch.span] <= batch.column) & (batch.column <= last[:, batch.span])).T
+    for before, part in parts_of(triangles, height):
+        spans = [spans_of(part, width, height, place, empty=True) for place in places]
+        first, last = (np.stack([getattr(each, end) for each in spans]) for end in ("first", "last"))
+        some = first.min(axis=0) <= last.max(axis=0)
+        first, last = first[:, some], last[:, some]
+        triangle, row = before + spans[0].triangle[some], spans[0].row[some]
+        for batch in RowSpans(triangle, row, first.min(axis=0), last.max(axis=0)).fragments():
+            yield batch, ((first[:, batch.span] <= batch.column) & (batch.column <= last[:, batch.span])).T
 
 
 def first_samples(

@@ -240,9 +240,10 @@ class GroupFrame:
 
     def filled(self, values: LaneValues, groups: int) -> NDArray[np.uint32]:
         """Return frames with these values: uint32[group, word], beginning at the boundary of a line."""
-        memory = np.zeros(groups * self.bytes // 4 + _ALIGNMENT // 4, np.uint32)
+        memory = np.empty(groups * self.bytes // 4 + _ALIGNMENT // 4, np.uint32)
         first = -memory.ctypes.data % _ALIGNMENT // 4
         frames = memory[first : first + groups * self.bytes // 4].reshape(groups, -1)
+        frames[:, : HEADER // 4] = 0
         for place in self.places.values():
             at = place.at // 4
             if isinstance(place.name, int):
