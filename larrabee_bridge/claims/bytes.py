@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 from larrabee_bridge.claims.bench import CAMERAS, LARGE, LARGE_SHADOWED, Printed, SceneBench, even_mesh
 from larrabee_bridge.pipeline.bins import quads_of
@@ -20,7 +19,7 @@ from larrabee_bridge.pipeline.traffic import (
     default_targets,
     immediate_traffic,
 )
-from pixelflow.evidence import Measured, Value
+from pixelflow.evidence import Measured, Value, return_pages
 from pixelflow.simd.drawing import Frame
 
 _SCREEN = (300, 200)
@@ -118,8 +117,8 @@ def _moved(bench: SceneBench) -> Moved:
         for name in (*_OPEN, LARGE_SHADOWED):
             frame = bench.frame(name) if name in bench.scenes else bench.seen(name, CAMERAS[1]).frame
             for samples in _SAMPLES:
-                drawn = partial(bytes_of, replace(frame, samples=samples))
-                found[samples][name] = bench.once(f"bytes of {name}, {samples}", drawn)
+                found[samples][name] = bytes_of(replace(frame, samples=samples))
+                return_pages()
         return found
 
     return bench.kept("bytes of frames", dict, compute)

@@ -68,12 +68,12 @@ class Bench:
             if text:
                 self.progress(text)
             self._kept[key] = compute()
-            return_pages()
         return cast("_Kept", self._kept[key])
 
 
 def return_pages() -> None:
     """Have the C library return the pages between arrays that a measure has left, before others need larger ones."""
+
     with suppress(AttributeError, OSError, TypeError):  # another C library than glibc
         ctypes.CDLL(None).malloc_trim(0)
 
