@@ -174,7 +174,8 @@ class KindsDraft:
             which, size = np.flatnonzero(counts[kind_of] == count), COEFFICIENT_WORDS * count
             code[past[which, None] + np.arange(-size, 0)] = halves[which, :size]
         words = tuple(code.tolist())
-        found = ByKind(tuple(self._kinds), kind_of, (past - lengths).tolist(), words, code, instructions.decode)
+        addresses = array("I", (past - lengths).astype(np.uint32).tobytes())
+        found = ByKind(tuple(self._kinds), kind_of, addresses, words, code, instructions.decode)
         found.coefficients = coefficients
         return found
 
