@@ -33,7 +33,7 @@ _Completion = str | dict[str, str]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the shell."""
-    parser.add_argument("shell", choices=_SHELLS, help="the shell that reads the script")
+    parser.add_argument("shell", metavar="|".join(_SHELLS), choices=_SHELLS, help="the shell that reads the script")
 
 
 def run(args: argparse.Namespace, screen: Screen) -> int:

@@ -102,8 +102,8 @@ EXAMPLES = ("pixelflow stats list",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the action."""
-    text = "list: every statistic; <...> stands for as many as there are"
-    parser.add_argument("action", choices=("list",), help=text)
+    text = "every statistic; <...> stands for as many as there are"
+    parser.add_argument("action", metavar="list", choices=("list",), help=text)
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
