@@ -77,14 +77,14 @@ class Quads:
 def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64, samples: int = 1) -> Quads:
     """Return the quads of triangles on a screen, by their spans at each sample, in 64-bit integers."""
     count, side = max(len(triangles), 1), tile // QUAD
-    parts = [_columns(part, first, width, height, samples) for first, part in parts_of(triangles, height)]
+    parts = [_unsorted(part, first, width, height, samples) for first, part in parts_of(triangles, height)]
     number, x, y, masks = (np.concatenate(each) for each in zip(*parts, strict=True))
     place = y // tile * -(-width // tile) + x // tile
     order = np.argsort(((place * count + number) * side + y % tile // QUAD) * side + x % tile // QUAD)
     return Quads(place[order], number[order], x[order], y[order], masks[order])
 
 
-def _columns(
+def _unsorted(
     triangles: ScreenTriangles, before: int, width: int, height: int, samples: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the quads of some triangles: their triangles, which ``before`` others precede, left and top, masks."""

@@ -182,7 +182,7 @@ _CORNER_BYTES = 6 * _LINE
 _TILE_BYTES = 320
 _PAIR_BYTES = 16
 _LARGEST, _MODELLED = 1 << 23, 1 << 25
-"""Bytes of results of one batch of threads, and of those that are together on the modelled core."""
+"""Bytes of results of one batch of threads, and (invented) of those that are together on the modelled core."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -476,7 +476,7 @@ SMALL = 10
 """Largest sum of the blocks of 4x4 pixels across and down a triangle's box in a tile for trying each block."""
 
 BATCH = 4096
-"""Threads that are simulated side by side; as many leave their results together on the modelled core (`Descent`)."""
+"""Threads that are simulated side by side; as many (invented) leave their results together on the modelled core."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

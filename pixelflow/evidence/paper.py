@@ -73,7 +73,6 @@ class Bench:
 
 def return_pages() -> None:
     """Have the C library return the pages between arrays that a measure has left, before others need larger ones."""
-
     with suppress(AttributeError, OSError, TypeError):  # another C library than glibc
         ctypes.CDLL(None).malloc_trim(0)
 

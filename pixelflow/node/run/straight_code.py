@@ -188,7 +188,7 @@ class StraightCodes:
         self._stalls = stalls
         self._timed = timed
         self._call = call
-        self._goes_on: dict[int, bool] = {}
+        self._allowed: dict[int, bool] = {}
         """True for the kinds of instructions that may be in straight code, False for others."""
         self._found: dict[int, StraightCode | None] = {}
         self._skips: dict[int, int] = {}
@@ -229,10 +229,10 @@ class StraightCodes:
 
     def _may_hold(self, kind: int) -> bool:
         """Return whether straight code may hold instructions of a kind."""
-        found = self._goes_on.get(kind)
+        found = self._allowed.get(kind)
         if found is None:
             plain = self._is_straight(kind) and self._ports.certain(kind) is not True
-            found = self._goes_on[kind] = plain or self._is_stage(kind)
+            found = self._allowed[kind] = plain or self._is_stage(kind)
         return found
 
     def _limit(self, first: int) -> int:

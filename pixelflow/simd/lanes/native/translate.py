@@ -225,12 +225,12 @@ part:
   %function = load ptr, ptr %function.at
   %operands = getelementptr i32, ptr %at, i64 1
   %past = call i64 %function(ptr %job, ptr %frame, i64 %t, ptr %operands)
-  %more = icmp ugt i64 %past, 3
+  %more = icmp ugt i64 %past, LAST_STATUS
   br i1 %more, label %part, label %end
 end:
   ret i64 %past
 }
-"""
+""".replace("LAST_STATUS", str(int(max(Status))))
 """Calls functions of parts, one after the other; each returns the place past its operands, or a `Status`."""
 
 _ACROSS = (Op.ROUTE, Op.SERIES, Op.PATTERN, Op.SPREAD, Op.COLLECT, Op.RANK, Op.FETCH, Op.PUT)
@@ -523,14 +523,9 @@ def translated(
         raise Unsupported(f"groups of {program.shape.group} lanes")
     if not program.places.keys() >= {program.following} or not frame.places[program.places[program.following]].single:
         raise Unsupported("lanes of a group that go different ways")
+    group = program.shape.group
     function = _Function(
-        program.shape.group,
-        noting=noting,
-        tracked=tracked,
-        line_bits=line_bits,
-        frame=frame,
-        program=program,
-        strip=strip,
+        group, tracked=tracked, noting=noting, line_bits=line_bits, frame=frame, program=program, strip=strip
     )
     function.do("%literals = getelementptr i32, ptr %literals.all, i64 0")
     function.fill()
