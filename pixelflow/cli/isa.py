@@ -46,9 +46,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     if args.find is not None and args.operations:
         raise UsageError("--find", "lists the instructions that have a word", "leave out the names, or --find")
     known = INSTRUCTIONS if args.machine == PIXELFLOW else machine_named(args.machine).instructions
-    own = "" if args.machine == PIXELFLOW else f" --machine {args.machine}"
-    chosen = [_find(known, word) for word in args.operations] or _having(known, args.find, own)
-    report = _report(chosen, None if args.operations else f"pixelflow isa{own} OP")
+    own = "pixelflow isa" if args.machine == PIXELFLOW else f"pixelflow isa --machine {args.machine}"
+    others = f"all of them: {own}"
+    chosen = [_find(known, word, others) for word in args.operations] or _having(known, args.find, others)
+    report = _report(chosen, None if args.operations else f"{own} OP")
     if not args.md:
         return report
     with output_file(args.output) as stream:
@@ -57,16 +58,16 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     return 0
 
 
-def _having(known: InstructionSet[Declaration], word: str | None, own: str) -> list[Declaration]:
+def _having(known: InstructionSet[Declaration], word: str | None, others: str) -> list[Declaration]:
     """Return the instructions whose entry has a word, all for None; raises InputError if none has it."""
     wanted = (word or "").lower()
     found = [each for each in known.values() if wanted in f"{each.synopsis} {each.family.value} {each.manual}".lower()]
     if not found:
-        raise InputError(Fault(f"no instruction has {word!r} in its entry", hint=f"all of them: pixelflow isa{own}"))
+        raise InputError(Fault(f"no instruction has {word!r} in its entry", hint=others))
     return found
 
 
-def _find(known: InstructionSet[Declaration], word: str) -> Declaration:
+def _find(known: InstructionSet[Declaration], word: str, others: str) -> Declaration:
     """Return the declaration of a mnemonic written in any case; raises InputError with the nearest one."""
     base, dot, suffix = word.partition(".")
     same = [each for each in known.values() if each.mnemonic.lower() == base.lower()]
@@ -74,7 +75,7 @@ def _find(known: InstructionSet[Declaration], word: str) -> Declaration:
         return same[0]
     if same:
         raise InputError(f"{same[0].mnemonic} has no .{suffix} form; it is written {same[0].synopsis}")
-    return known.find(word)
+    return known.find(word, others)
 
 
 def _report(declarations: Sequence[Declaration], command: str | None) -> Report:

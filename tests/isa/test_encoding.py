@@ -153,7 +153,7 @@ def test_a_second_declaration_of_a_mnemonic_or_opcode_is_refused() -> None:
 
 
 def test_unknown_mnemonics_get_the_nearest_known_one() -> None:
-    with pytest.raises(InputError, match=r"unknown instruction EMC_SetEnb \(did you mean EMC_SetEnab\?\)"):
+    with pytest.raises(InputError, match=r"unknown instruction EMC_SetEnb\n +did you mean EMC_SetEnab\?"):
         INSTRUCTIONS.find("EMC_SetEnb")
 
 

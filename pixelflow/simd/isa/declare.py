@@ -14,7 +14,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Generic, Protocol, TypeVar
 
-from pixelflow.simd.errors import InputError, InternalError, nearest
+from pixelflow.simd.errors import Fault, InputError, InternalError, suggestion
 from pixelflow.simd.isa.encoding import EncodingError, Layout, pack, place, unpack
 from pixelflow.simd.isa.operands import Imm, Mem, Name, Operand, OperandSpec, Target
 from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
@@ -345,17 +345,17 @@ class InstructionSet(Generic[Kind]):
         """Return the declaration of a mnemonic, or None where there is none."""
         return self._by_mnemonic.get(mnemonic)
 
-    def find(self, mnemonic: str) -> Kind:
-        """Return the declaration of ``mnemonic``; raises InputError with the nearest known one."""
+    def find(self, mnemonic: str, otherwise: str | None = None) -> Kind:
+        """Return the declaration of ``mnemonic``; raises InputError with the nearest known one, or ``otherwise``."""
         try:
             return self._by_mnemonic[mnemonic]
         except KeyError:
             begun = [each for each in self._by_mnemonic if each.lower().startswith(mnemonic.lower())]
-            near = begun[:1] if len(begun) == 1 else [nearest(mnemonic, self._by_mnemonic)]
-            hint = f" (did you mean {near[0]}?)" if near[0] else ""
+            near = suggestion(mnemonic, self._by_mnemonic, otherwise)
+            hint = f"did you mean {begun[0]}?" if len(begun) == 1 else near
             if len(begun) > 1 and len(mnemonic) > 2:
-                hint = f" (these begin so: {', '.join(begun)})"
-            raise InputError(f"unknown instruction {mnemonic}{hint}") from None
+                hint = f"these begin so: {', '.join(begun)}"
+            raise InputError(Fault(f"unknown instruction {mnemonic}", hint=hint)) from None
 
     def make(self, mnemonic: str, *operands: Operand, gated: bool = False) -> Instruction:
         """Return an instruction after checking that its operands can be encoded; raises EncodingError."""
