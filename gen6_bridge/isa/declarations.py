@@ -194,7 +194,7 @@ class EuInstructionSet(InstructionSet[EuDeclaration]):
         """All declarations, by opcode."""
         return tuple(sorted(super().values(), key=lambda each: each.opcode))
 
-    def decode(self, words: tuple[int, ...], at: int = 0) -> EuInstruction:
+    def decode(self, words: Sequence[int], at: int = 0) -> EuInstruction:
         """Return the instruction that starts at word ``at``; raises InputError for undefined bits or operands."""
         meant = words[at : at + INSTRUCTION_WORDS]
         number = at // INSTRUCTION_WORDS
@@ -210,7 +210,7 @@ class EuInstructionSet(InstructionSet[EuDeclaration]):
             raise InputError(f"instruction {number}: {error}") from None
         return instruction
 
-    def decode_all(self, words: tuple[int, ...]) -> tuple[Instruction, ...]:
+    def decode_all(self, words: Sequence[int]) -> tuple[Instruction, ...]:
         """Return the instructions of words in order; raises InputError as `decode`."""
         return tuple(self.decode(words, at) for at in range(0, len(words), INSTRUCTION_WORDS))
 

@@ -96,8 +96,8 @@ def with_loaded(state: Snapshot, hashes: Iterable[str]) -> Snapshot:
 
 
 _KEPT_ACTIONS = 20_000
-_KEPT_WORDS = 1 << 18
-"""Words of straight code whose actions are kept for other programs."""
+_KEPT_BYTES = 1 << 20
+"""Bytes of the words of straight code whose actions are kept for other programs."""
 
 _COUNTED = {"E": "enabled", "MR": "marked to read", "MW": "marked to write"}
 
@@ -114,9 +114,9 @@ class PeArray(Shown):
         self._modules = array.modules
         self._actions: dict[tuple[object, ...], Action] = {}
         """By the instruction and its parameters; of a tally, by its cycles."""
-        self._straight: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[Action, ...]] = {}
+        self._straight: dict[tuple[bytes, tuple[int, ...]], tuple[Action, ...]] = {}
         """Of straight code, by its words and their parameters."""
-        self._straight_words = 0
+        self._straight_bytes = 0
         self._templates: dict[Instruction | int, Template] = {}
         """By an instruction whose coefficients are 0; of a tally, by its cycles."""
         self._coordinates_of: int | None = None
@@ -186,16 +186,16 @@ class PeArray(Shown):
         return tuple(sum(each << 8 * at for at, each in enumerate(counters)).tolist())
 
     def straight_actions(
-        self, words: tuple[int, ...], parameters: tuple[int, ...], make: Callable[[], Sequence[Action]]
+        self, words: bytes, parameters: tuple[int, ...], make: Callable[[], Sequence[Action]]
     ) -> tuple[Action, ...]:
         """Return the actions of straight code; ``make`` creates them unless its words are known from any program."""
         found = self._straight.get((words, parameters))
         if found is None:
             found = tuple(make())
-            self._straight_words += len(words)
-            if self._straight_words > _KEPT_WORDS:
+            self._straight_bytes += len(words)
+            if self._straight_bytes > _KEPT_BYTES:
                 self._straight.clear()
-                self._straight_words = len(words)
+                self._straight_bytes = len(words)
             self._straight[words, parameters] = found
         return found
 

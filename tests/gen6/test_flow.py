@@ -129,7 +129,7 @@ def test_undefined_words_are_a_fault(word: int, message: str) -> None:
 )
 def test_undefined_words_that_are_never_executed_are_refused(word: int, message: str) -> None:
     jump = assemble_eu("jmpi (1) END\nnop\nEND:\nnop\n").words
-    words = jump[:4] + tuple(word >> 32 * at & 0xFFFFFFFF for at in range(4)) + jump[8:]
+    words = [*jump[:4], *(word >> 32 * at & 0xFFFFFFFF for at in range(4)), *jump[8:]]
     with pytest.raises(InputError, match=message):
         run_program(EuProgram(words, "forged"))
 

@@ -90,7 +90,7 @@ def test_conditions(condition: str, holds: bool) -> None:
 
 def test_words_by_hand() -> None:
     """LD: opcode 0x10, no gate, register 00, kind 01, base 000, offset 0000001100 (12): 0x10080300."""
-    assert assemble("LD R, [12]\n").words == (0x10080300, 0x01000000)
+    assert list(assemble("LD R, [12]\n").words) == [0x10080300, 0x01000000]
 
 
 def test_a_routine_starts_and_returns_and_takes_parameters() -> None:

@@ -371,23 +371,23 @@ class InstructionSet(Generic[Kind]):
         (instruction := Instruction(declaration, operands, gated)).encode()
         return instruction
 
-    def decode(self, words: tuple[int, ...], at: int = 0) -> Instruction:
+    def decode(self, words: Sequence[int], at: int = 0) -> Instruction:
         """Return the instruction that starts at word ``at``; raises InputError where the bits mean nothing."""
         declaration = self._declared(words, at)
         meant = tuple(words[at : at + declaration.words])
         return self._decoded.get(meant) or self._read(declaration, meant, at)
 
-    def decode_all(self, words: tuple[int, ...]) -> tuple[Instruction, ...]:
+    def decode_all(self, words: Sequence[int]) -> tuple[Instruction, ...]:
         """Return the instructions that words mean, in order; raises InputError where bits mean nothing."""
         lengths = {opcode: declaration.words for opcode, declaration in self._by_opcode.items()}
         known, found, at = self._decoded, [], 0
         while at < len(words):
-            meant = words[at : at + lengths.get(words[at] >> 24, 1)]
+            meant = tuple(words[at : at + lengths.get(words[at] >> 24, 1)])
             found.append(known.get(meant) or self._read(self._declared(words, at), meant, at))
             at += len(meant)
         return tuple(found)
 
-    def _declared(self, words: tuple[int, ...], at: int) -> Kind:
+    def _declared(self, words: Sequence[int], at: int) -> Kind:
         """Return the declaration that the word at ``at`` names, all of whose words are there."""
         opcode = words[at] >> 24
         declaration = self._by_opcode.get(opcode)

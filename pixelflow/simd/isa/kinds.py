@@ -26,7 +26,7 @@ T = TypeVar("T")
 _IN_KEY = 2
 """Number of words that a 64-bit number distinguishes."""
 
-Reading = Callable[[tuple[int, ...], int], "Instruction"]
+Reading = Callable[[Sequence[int], int], "Instruction"]
 """Reads the instruction that is at a position among words."""
 
 
@@ -42,11 +42,9 @@ class ByKind:
         kinds: tuple[Instruction, ...],
         kind_of: NDArray[np.intp],
         addresses: array[int],
-        words: tuple[int, ...],
-        code: NDArray[np.uint32],
+        words: array[int],
         reading: Reading,
     ) -> None:
-        """``code`` is the words once more, for columns."""
         self.kinds = kinds
         self.kind_of = kind_of
         self.kind_list = array("I", kind_of.astype(np.uint32).tobytes())
@@ -54,7 +52,7 @@ class ByKind:
         self.addresses = addresses
         self.counts = [each.declaration.layout.coefficients for each in kinds]
         """How many coefficients an instruction of each kind has."""
-        self.words, self._code, self._reading = words, code, reading
+        self.words, self._reading = words, reading
 
     def each(self, of: Callable[[Instruction], T]) -> list[T]:
         """Return for every instruction what follows from its kind."""
@@ -76,10 +74,11 @@ class ByKind:
         counts = np.array(self.counts, np.intp)[self.kind_of]
         found = np.zeros((len(counts), int(counts.max(initial=0))), np.int64)
         past = np.array(self.addresses, np.intp) + np.array([each.words for each in self.kinds], np.intp)[self.kind_of]
+        code = np.frombuffer(self.words, np.uint32)
         for count in {*counts.tolist()} - {0}:
             which = np.flatnonzero(counts == count)
             at = past[which, None] + np.arange(-COEFFICIENT_WORDS * count, 0)
-            halves = self._code[at].astype(np.uint64).reshape(len(which), count, COEFFICIENT_WORDS)
+            halves = code[at].astype(np.uint64).reshape(len(which), count, COEFFICIENT_WORDS)
             found[which, :count] = (halves[..., 0] << np.uint64(32) | halves[..., 1]).view(np.int64)
         return found
 
@@ -102,10 +101,10 @@ class ByKind:
         found = bisect_left(self.addresses, address)
         return found if found < len(self.addresses) and self.addresses[found] == address else None
 
-    def words_between(self, first: int, end: int) -> tuple[int, ...]:
+    def words_between(self, first: int, end: int) -> bytes:
         """Return the words of instructions ``first`` to ``end - 1``."""
         past = self.addresses[end] if end < len(self.addresses) else len(self.words)
-        return self.words[self.addresses[first] : past]
+        return self.words[self.addresses[first] : past].tobytes()
 
     def __len__(self) -> int:
         return len(self.kind_list)
@@ -173,17 +172,16 @@ class KindsDraft:
         for count in {*counts.tolist()} - {0}:
             which, size = np.flatnonzero(counts[kind_of] == count), COEFFICIENT_WORDS * count
             code[past[which, None] + np.arange(-size, 0)] = halves[which, :size]
-        words = tuple(code.tolist())
         addresses = array("I", (past - lengths).astype(np.uint32).tobytes())
-        found = ByKind(tuple(self._kinds), kind_of, addresses, words, code, instructions.decode)
+        found = ByKind(tuple(self._kinds), kind_of, addresses, array("I", code.tobytes()), instructions.decode)
         found.coefficients = coefficients
         return found
 
 
-def kinds_of(words: tuple[int, ...], instructions: InstructionSet[Declaration]) -> ByKind:
+def kinds_of(words: array[int], instructions: InstructionSet[Declaration]) -> ByKind:
     """Return the instructions that words mean, by kind; raises InputError for the first that bits mean nothing in."""
     declared, reading = instructions.by_opcode, instructions.decode
-    code = np.frombuffer(array("I", words), np.uint32)
+    code = np.frombuffer(words, np.uint32)
     length_of, key_of = [1] * 256, [1] * 256
     for opcode, declaration in declared.items():
         length_of[opcode], key_of[opcode] = declaration.words, declaration.layout.leading
@@ -205,24 +203,23 @@ def kinds_of(words: tuple[int, ...], instructions: InstructionSet[Declaration]) 
     longer: dict[tuple[int, ...], int] = {}
     for index in np.flatnonzero(lead > _IN_KEY).tolist():
         at = addresses[index]
-        keys[index] |= np.uint64(longer.setdefault(words[at : at + key_of[words[at] >> 24]], len(longer)))
+        keys[index] |= np.uint64(longer.setdefault(tuple(words[at : at + key_of[words[at] >> 24]]), len(longer)))
     _, firsts, kind_of = np.unique(keys, return_index=True, return_inverse=True)
     found: dict[int, Instruction] = {}
     for index in np.sort(firsts).tolist():
         found[index] = _kind_at(words, addresses[index], declared, reading)
-    return ByKind(
-        tuple([found[index] for index in firsts.tolist()]), kind_of.reshape(-1), addresses, words, code, reading
-    )
+    kinds = tuple([found[index] for index in firsts.tolist()])
+    return ByKind(kinds, kind_of.reshape(-1), addresses, words, reading)
 
 
-def _kind_at(words: tuple[int, ...], at: int, declared: Mapping[int, Declaration], reading: Reading) -> Instruction:
+def _kind_at(words: Sequence[int], at: int, declared: Mapping[int, Declaration], reading: Reading) -> Instruction:
     """Return the instruction at a position with 0 for its coefficients."""
     declaration = declared.get(words[at] >> 24)
     if declaration is None or not declaration.layout.coefficients:
         return reading(words, at)
     leading = declaration.layout.leading
     try:
-        return reading(words[at : at + leading] + (0,) * (declaration.words - leading), 0)
+        return reading([*words[at : at + leading], *[0] * (declaration.words - leading)], 0)
     except InputError:
         reading(words, at)  # its error names the place
         raise

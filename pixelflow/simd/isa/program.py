@@ -10,7 +10,7 @@ import hashlib
 import json
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from functools import cached_property
@@ -278,7 +278,8 @@ class AssembledProgram(Shown):
     started_routines: ClassVar[int | None] = None
     """How many started routines can run inside each other; None without a limit."""
 
-    words: tuple[int, ...]
+    words: Sequence[int]
+    """32 bits each, kept in four bytes; nothing changes them."""
     name: str = ""
     entries: dict[str, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
@@ -287,7 +288,7 @@ class AssembledProgram(Shown):
     ranges: tuple[MemoryRange, ...] = ()
     data: tuple[DataBlock, ...] = ()
     lines: tuple[SourceLine, ...] = ()
-    line_of: tuple[int, ...] = ()
+    line_of: Sequence[int] = ()
     """For each instruction in order, its index in ``lines``; empty or -1 where the source is unknown."""
     needs: tuple[Need, ...] = ()
     """Configuration values that the program requires; a run with others is refused."""
@@ -295,18 +296,16 @@ class AssembledProgram(Shown):
     def __post_init__(self) -> None:
         if not self.entries:
             self.entries[self.stream] = 0
+        vars(self).update(words=array("I", self.words), line_of=array("i", self.line_of))
 
     def __getstate__(self) -> dict[str, object]:
         # What is computed from the fields is computed again where it is sent to. Many small objects are sent as few.
         state = {each.name: getattr(self, each.name) for each in fields(self)}
         lines = tuple([(each.file, each.line, each.text) for each in self.lines])
-        return {**state, "words": array("I", self.words), "line_of": array("i", self.line_of), "lines": lines}
+        return {**state, "lines": lines}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        lines = tuple([SourceLine(*each) for each in state["lines"]])
-        once: dict[int, int] = {}  # equal words are one number
-        words = tuple([once.setdefault(word, word) for word in state["words"]])
-        vars(self).update(state, words=words, line_of=tuple(state["line_of"]), lines=lines)
+        vars(self).update(state, lines=tuple([SourceLine(*each) for each in state["lines"]]))
 
     def __repr__(self) -> str:
         return f"Program({self.name!r}, {len(self.words)} words, sha256 {self.sha256[:12]})"
@@ -362,7 +361,7 @@ class AssembledProgram(Shown):
     def sha256(self) -> str:
         """A hash of what the machine sees: words, entries and initial memory."""
         data = [{"start": each.start, "values": each.values, "lanes": each.lanes} for each in self.data]
-        seen = {"words": self.words, "entries": self.entries, "data": data}
+        seen = {"words": list(self.words), "entries": self.entries, "data": data}
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
 
     @cached_property
@@ -409,7 +408,7 @@ class AssembledProgram(Shown):
     def to_json(self) -> str:
         """Return the object file's text; the same program always gives the same text."""
         body = {"schema": self.schema, "sha256": self.sha256} | asdict(self)
-        body["words"] = [f"{word:08x}" for word in self.words]
+        body["words"], body["line_of"] = [f"{word:08x}" for word in self.words], list(self.line_of)
         # Only what is said, so that programs without it stay readable by earlier releases.
         body["ranges"] = [{k: v for k, v in asdict(each).items() if k != "declared" or v} for each in self.ranges]
         if not self.needs:
@@ -433,7 +432,7 @@ class AssembledProgram(Shown):
         try:
             check_object(body)
             program = cls(
-                words=tuple(int(word, 16) for word in body["words"]),
+                words=[int(word, 16) for word in body["words"]],
                 name=body["name"],
                 entries=body["entries"],
                 labels=body["labels"],
@@ -442,11 +441,11 @@ class AssembledProgram(Shown):
                 ranges=tuple(MemoryRange(**item) for item in body["ranges"]),
                 data=tuple(DataBlock(i["start"], tuple(i["values"]), i["lanes"]) for i in body["data"]),
                 lines=tuple(SourceLine(**item) for item in body["lines"]),
-                line_of=tuple(body["line_of"]),
+                line_of=body["line_of"],
                 needs=tuple(Need(**item) for item in body.get("needs", ())),
             )
-            damaged = program.sha256 != body["sha256"] or not all(0 <= word < 1 << 32 for word in program.words)
-            damaged = damaged or any(not -1 <= index < len(program.lines) for index in program.line_of)
+            damaged = program.sha256 != body["sha256"]
+            damaged |= any(not -1 <= index < len(program.lines) for index in program.line_of)
         except WrongField as error:
             raise refuse(f"damaged object file: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
