@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import cached_property
-from itertools import pairwise
+from itertools import compress, pairwise
+from operator import mul
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -275,8 +276,8 @@ class Run(Shown):
     cycles: int
     executed: tuple[int, ...]
     """Execution count of each instruction of ``program.instructions``."""
-    cycles_each: tuple[int, ...]
-    """Cycles of one execution of each instruction."""
+    cycles_of_kinds: Sequence[int]
+    """Cycles of one execution of an instruction of each kind of ``program.by_kind``."""
     stages: tuple[tuple[str, int], ...]
     """MARKs in order of execution: (name, cycle)."""
     routine_cycles: dict[str, tuple[int, int]]
@@ -350,9 +351,14 @@ class Run(Shown):
         return max(self.cycles, self.beside.cycles if self.beside else 0)
 
     @cached_property
+    def times(self) -> list[int]:
+        """Execution count of the instructions of each kind of ``program.by_kind``."""
+        return self.program.by_kind.totals(self.executed)
+
+    @cached_property
     def busy(self) -> int:
         """Cycles of the executed instructions; busy cycles and waits are all cycles."""
-        return sum(self._spent)
+        return sum(map(mul, self.times, self.cycles_of_kinds))
 
     @cached_property
     def instructions(self) -> int:
@@ -362,19 +368,18 @@ class Run(Shown):
     @cached_property
     def microinstructions(self) -> int:
         """Instructions executed that took at least one cycle."""
-        return sum(n for n, cycles in zip(self.executed, self.cycles_each, strict=True) if cycles)
+        return sum(compress(self.times, self.cycles_of_kinds))
 
-    @cached_property
-    def _spent(self) -> tuple[int, ...]:
-        return tuple(n * cycles for n, cycles in zip(self.executed, self.cycles_each, strict=True))
+    @property
+    def _spent(self) -> Iterator[int]:
+        return map(mul, self.executed, self.program.by_kind.spread(self.cycles_of_kinds))
 
     @cached_property
     def by_family(self) -> dict[Family, int]:
         """Cycles per instruction family, in the order of `Family`."""
         totals: Counter[Enum] = Counter()
-        families = self.program.by_kind.each(lambda each: each.declaration.family)
-        for family, cycles in zip(families, self._spent, strict=True):
-            totals[family] += cycles
+        for kind, times, cycles in zip(self.program.by_kind.kinds, self.times, self.cycles_of_kinds, strict=True):
+            totals[kind.declaration.family] += times * cycles
         return {family: totals[family] for family in Family if totals[family]}
 
     @cached_property
@@ -547,7 +552,7 @@ def _account(
             engine=engine,
             cycles=cycles,
             executed=tuple(stream.executed),
-            cycles_each=tuple(stream.sequencer.cycles),
+            cycles_of_kinds=stream.sequencer.cycles_of_kinds,
             stages=tuple(stream.stages),
             routine_cycles=dict(stream.routine_cycles),
             seconds_at_clock=config.seconds(cycles),

@@ -18,7 +18,7 @@ from pixelflow.isa.declarations import transfers_of
 from pixelflow.isa.tas import MEM_WR_OVER4
 from pixelflow.node.account import Run, UntimedRun
 from pixelflow.node.run.stalls import begins_with_read, ends_with_store
-from pixelflow.node.run.supply import WORD_BYTES, uses_of
+from pixelflow.node.run.supply import EXTRA_RULES, WORD_BYTES
 from pixelflow.simd.configuration import Effective, Param, Value, leaves
 from pixelflow.simd.report import Json, Part, counted, number
 from pixelflow.simd.units import GUESSED, Standing
@@ -208,8 +208,8 @@ def words_of(run: Run) -> WordUse:
     """Return the instruction words of a run."""
     sent = [each.delivered for each in run.streams if each.delivered is not None]
     return WordUse(
-        executed=sum(each.words.executed(each.executed) for each in run.streams),
-        needed=sum(each.words.needed(each.executed) for each in run.streams),
+        executed=(executed := sum(each.words.executed(each.times) for each in run.streams)),
+        needed=executed - sum(each.words.repeated(each.executed) for each in run.streams),
         delivered=sum(sent) if sent else None,
         waited=sum(each.waits.get("instructions", 0) for each in run.streams),
         cycles=run.total_cycles,
@@ -267,22 +267,22 @@ def _set(effective: Effective[NodeConfig]) -> Iterator[tuple[str, Param, object,
 
 def _executed(runs: Iterable[Run | UntimedRun]) -> dict[Declaration, None]:
     """Return the declarations of all executed instructions, in program order."""
-    found: dict[int, Declaration] = {}  # by identity
-    for run in runs:
-        for each in run.streams:
-            declarations = each.program.by_kind.each(lambda instruction: instruction.declaration)
-            found |= {id(declaration): declaration for declaration in compress(declarations, each.executed)}
-    return dict.fromkeys(found.values())
+    found: dict[Declaration, None] = {}
+    for each in (stream for run in runs for stream in run.streams):
+        by_kind = each.program.by_kind
+        executed = dict.fromkeys(compress(by_kind.kind_list, each.executed))
+        found |= dict.fromkeys(by_kind.kinds[kind].declaration for kind in executed)
+    return found
 
 
 def _times(runs: Iterable[Run]) -> dict[str, int]:
     """Return the number of executed instructions to which each cost is added, by the word of ``matters``."""
     found: dict[str, int] = {_CONTROL: 0}
     for each in (stream for run in runs for stream in run.streams):
-        for name, indices in uses_of(each.program).items():
-            found[f"extra {name}"] = found.get(f"extra {name}", 0) + sum(each.executed[index] for index in indices)
-        control = each.program.by_kind.each(lambda instruction: takes_control(instruction.declaration))
-        found[_CONTROL] += sum(compress(each.executed, control))
+        for kind, times in zip(each.program.by_kind.kinds, each.times, strict=True):
+            held = [f"extra {rule.name}" for rule in EXTRA_RULES if rule.holds(kind)]
+            for name in [*held, *[_CONTROL] * takes_control(kind.declaration)]:
+                found[name] = found.get(name, 0) + times
     return found
 
 
@@ -320,7 +320,7 @@ class _TookPart:
     @staticmethod
     def _executes(runs: list[Run], holds: Callable[[Instruction], bool]) -> bool:
         streams = [each for run in runs for each in run.streams]
-        return any(any(compress(each.program.by_kind.each(holds), each.executed)) for each in streams)
+        return any(any(map(holds, compress(each.program.by_kind.kinds, each.times))) for each in streams)
 
     def of(self, about: Param, value: object, default: object) -> bool:
         """Return whether a value could have made a difference."""

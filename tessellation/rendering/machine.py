@@ -215,9 +215,9 @@ def _families(drawn: Sequence[NodeRuns]) -> dict[str, int]:
     """Return executed instructions of the EIGC by family, without those that take no cycle."""
     totals: Counter[str] = Counter()
     for run in (each.run for node in drawn for each in node.regions):
-        families = run.program.by_kind.each(lambda each: each.declaration.family.value)
-        for family, executed, cycles in zip(families, run.executed, run.cycles_each, strict=True):
-            totals[family] += executed if cycles else 0
+        by_kind = run.program.by_kind
+        for kind in dict.fromkeys(by_kind.kind_list):
+            totals[by_kind.kinds[kind].declaration.family.value] += run.times[kind] if run.cycles_of_kinds[kind] else 0
     return {name: count for name, count in totals.items() if count}
 
 

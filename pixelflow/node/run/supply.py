@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import mul
 from typing import Protocol
 
 from pixelflow.config import ExtraConfig, NodeConfig
@@ -36,17 +38,18 @@ class ProgramWords:
 
     def __init__(self, program: Program) -> None:
         """Raises MachineFault where a LOOP has no end."""
-        self.each = tuple(program.by_kind.each(lambda each: 0 if each.declaration is MARK else each.words))
+        by_kind = program.by_kind
+        self.of_kinds = [0 if each.declaration is MARK else each.words for each in by_kind.kinds]
+        """Words of an instruction of each kind."""
+        self.each = array("I", by_kind.spread(self.of_kinds))
         """Words of each instruction."""
         self.pieces: list[Piece] = []
-        self.piece_of = [-1] * len(self.each)
+        self.piece_of = array("i", [-1]) * len(self.each)
         """The piece of each instruction, -1 for none."""
-        self.within = [0] * len(self.each)
+        self.within = array("I", [0]) * len(self.each)
         """Words of its piece up to the end of each instruction."""
-        ends = [*program.addresses, len(program.words)]
-        position = {address: index for index, address in enumerate(ends)}
         for routine in program.routines:
-            first, end = position.get(routine.entry), position.get(routine.end)
+            first, end = by_kind.position(routine.entry), by_kind.position(routine.end)
             if first is not None and end is not None and first < end:
                 self._add(first, end)
         for first, last in sorted(loops_of(program).items()):
@@ -60,17 +63,14 @@ class ProgramWords:
             self.piece_of[index], self.within[index] = len(self.pieces), total
         self.pieces.append(Piece(first, end, total))
 
-    def executed(self, executed: Sequence[int]) -> int:
-        """Return the words of all executed instructions, repeats included."""
-        return sum(times * words for times, words in zip(executed, self.each, strict=True))
+    def executed(self, times: Sequence[int]) -> int:
+        """Return the words of all executed instructions, repeats included, from the executions of each kind."""
+        return sum(map(mul, times, self.of_kinds))
 
-    def needed(self, executed: Sequence[int]) -> int:
-        """Return the words to deliver where every piece is delivered once, with unlimited memory."""
-        streamed = sum(
-            times * words for times, words, piece in zip(executed, self.each, self.piece_of, strict=True) if piece < 0
-        )
-        used = sum(piece.words for piece in self.pieces if any(executed[piece.first : piece.end]))
-        return streamed + used
+    def repeated(self, executed: Sequence[int]) -> int:
+        """Return how many of them are not delivered where every piece is delivered once, with unlimited memory."""
+        inside = [slice(piece.first, piece.end) for piece in self.pieces if any(executed[piece.first : piece.end])]
+        return sum(sum(map(mul, executed[part], self.each[part])) - sum(self.each[part]) for part in inside)
 
 
 def words_of(program: Program) -> ProgramWords:
@@ -570,16 +570,3 @@ def cycles_of(instructions: Sequence[Instruction], declared: Sequence[int], extr
         return declared
     more = {id(each): sum(cycles for holds, cycles in used if holds(each)) for each in instructions}
     return [max(0, cycles + more[id(each)]) for each, cycles in zip(instructions, declared, strict=True)]
-
-
-def uses_of(program: Program) -> dict[str, tuple[int, ...]]:
-    """Return for each rule the positions of the instructions that it holds for, kept with the program."""
-    found = program.analyses.get("extra")
-    if not isinstance(found, dict):
-        held = program.by_kind.each(lambda each: [rule.name for rule in EXTRA_RULES if rule.holds(each)])
-        places: dict[str, list[int]] = {rule.name: [] for rule in EXTRA_RULES}
-        for index, names in enumerate(held):
-            for name in names:
-                places[name].append(index)
-        found = program.analyses["extra"] = {name: tuple(indices) for name, indices in places.items()}
-    return found

@@ -62,6 +62,12 @@ class ByKind:
         """Return for every instruction the value of its kind; there is one for each kind."""
         return [values[kind] for kind in self.kind_list]
 
+    def totals(self, executed: Sequence[int]) -> list[int]:
+        """Return how often each kind was executed, from how often each instruction was."""
+        found = np.zeros(len(self.kinds), np.int64)
+        np.add.at(found, self.kind_of, np.array(executed, np.int64))
+        return found.tolist()
+
     def places_of(self, *declarations: Declaration) -> list[tuple[int, Declaration]]:
         """Return the positions of instructions of some declarations, in order, each with its declaration."""
         wanted = np.array([each.declaration in declarations for each in self.kinds], bool)
@@ -97,7 +103,9 @@ class ByKind:
         return int(past[-1]), kinds[there].tolist(), (past - numbers)[there].tolist()
 
     def position(self, address: int) -> int | None:
-        """Return which instruction is at a word address; None where none begins there."""
+        """Return which instruction is at a word address, one past the last at the end; None where none begins there."""
+        if address == len(self.words):
+            return len(self)
         found = bisect_left(self.addresses, address)
         return found if found < len(self.addresses) and self.addresses[found] == address else None
 
