@@ -17,9 +17,8 @@ from enum import Enum
 from pixelflow.caveats import coded
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Family
-from pixelflow.isa.declarations import LaneWork, work_of
+from pixelflow.isa.declarations import work_of
 from pixelflow.node.account import Run
-from pixelflow.node.run.supply import words_of
 from pixelflow.observe import Accessed, Bus, Event, RunBegan, RunEnded
 from pixelflow.simd.configuration import check_values, leaves, param
 from pixelflow.simd.report import Column, Fact, Json, Part, Report, Shown, Table, fixed, number
@@ -201,18 +200,12 @@ class EnergyMeter:
         lanes, emcs, prices = self._config.lanes, self._config.array.emcs, self._prices
         counts: Counter[str] = Counter()
         inside: Counter[Enum] = Counter()
-        works: dict[int, Mapping[LaneWork, int]] = {}
         for stream in run.streams:
-            words = words_of(stream.program).each
-            for instruction, times, length in zip(stream.program.instructions, stream.executed, words, strict=True):
-                if not times:
-                    continue
-                counts["word"] += times * length * emcs
-                if id(instruction) not in works:
-                    works[id(instruction)] = work_of(instruction.steps)
-                for work, each in works[id(instruction)].items():
+            counts["word"] += stream.words.executed(stream.times) * emcs
+            for kind, times in zip(stream.program.by_kind.kinds, stream.times, strict=True):
+                for work, each in work_of(kind.steps).items() if times else ():
                     counts[work.value] += times * each * lanes
-                    inside[instruction.declaration.family] += times * each * lanes * getattr(prices, work.value)
+                    inside[kind.declaration.family] += times * each * lanes * getattr(prices, work.value)
         counts.update(self._accesses)
         if run.ledger is not None:
             ledger = run.ledger
