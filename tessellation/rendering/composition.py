@@ -331,7 +331,8 @@ class _Drawing:
         node, share = self.rasterizers[index], self.shares[index]
         numbers = region.triangles
         own = region.only((numbers >= share.start) & (numbers < share.stop))
-        run = node.run(self.records.program(own, sample, slot))
+        run = node.run(program := self.records.program(own, sample, slot))
+        program.forget()
         self.runs[index].append(RegionRun.of(region, len(own.triangles), run))
         copying = run.by_stage.get(instructions.COPY_STAGE, 0)
         self.drawn[index].append(network.RecordWork(run.cycles - copying, copying))

@@ -200,6 +200,7 @@ def _drawn_region(order: _RegionOrder) -> RegionDrawn:
 
 def _executed(node: Node, region: Region, program: Program) -> RegionDrawn:
     run = node.run(program)
+    program.forget()
     return RegionRun.of(region, len(region.triangles), run), _plane(node, _drawn(node, program))
 
 

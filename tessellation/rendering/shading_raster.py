@@ -324,6 +324,7 @@ def sorted_layers(node: Node, shaded: ShadedFrame, region: Region, plane: int) -
         shading = shade_region(node, shaded, materials)
         runs += [shading] if shading is not None else []
         runs.append(node.run(_blend_program(shaded, materials)))
+    program.forget()
     return (*runs, node.run(_end(shaded)))
 
 

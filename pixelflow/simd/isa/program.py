@@ -369,6 +369,10 @@ class AssembledProgram(Shown):
         """Results of analyses of the program, by whatever they depend on: kept with it, but not part of it."""
         return {}
 
+    def forget(self) -> None:
+        """Drop the results of analyses, where accounts keep the program but nothing runs it again."""
+        self.analyses.clear()
+
     @cached_property
     def _by_entry(self) -> list[Routine]:
         return sorted(self.routines, key=lambda routine: routine.entry)
