@@ -6,6 +6,7 @@ with other values.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import compress
@@ -270,19 +271,22 @@ def _executed(runs: Iterable[Run | UntimedRun]) -> dict[Declaration, None]:
     found: dict[Declaration, None] = {}
     for each in (stream for run in runs for stream in run.streams):
         by_kind = each.program.by_kind
-        executed = dict.fromkeys(compress(by_kind.kind_list, each.executed))
+        executed = by_kind.in_order(each.executed, each.times)
         found |= dict.fromkeys(by_kind.kinds[kind].declaration for kind in executed)
     return found
 
 
 def _times(runs: Iterable[Run]) -> dict[str, int]:
     """Return the number of executed instructions to which each cost is added, by the word of ``matters``."""
-    found: dict[str, int] = {_CONTROL: 0}
+    found: Counter[str] = Counter()
+    names: dict[int, list[str]] = {}  # of the costs of a kind, by its identity
     for each in (stream for run in runs for stream in run.streams):
         for kind, times in zip(each.program.by_kind.kinds, each.times, strict=True):
-            held = [f"extra {rule.name}" for rule in EXTRA_RULES if rule.holds(kind)]
-            for name in [*held, *[_CONTROL] * takes_control(kind.declaration)]:
-                found[name] = found.get(name, 0) + times
+            if id(kind) not in names:
+                names[id(kind)] = [f"extra {rule.name}" for rule in EXTRA_RULES if rule.holds(kind)]
+                names[id(kind)] += [_CONTROL] * takes_control(kind.declaration)
+            for name in names[id(kind)]:
+                found[name] += times
     return found
 
 

@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
 from typing import TypeVar
 
 import numpy as np
@@ -67,6 +68,21 @@ class ByKind:
         found = np.zeros(len(self.kinds), np.int64)
         np.add.at(found, self.kind_of, np.array(executed, np.int64))
         return found.tolist()
+
+    def in_order(self, executed: Sequence[int], times: Sequence[int]) -> list[int]:
+        """Return the kinds that were executed, in the order of the first instructions that were.
+
+        Executions are counted for each instruction, and in ``times`` for each kind.
+        """
+        kind_of = self.kind_list
+
+        def first(kind: int) -> int:
+            at = kind_of.index(kind)
+            while not executed[at]:
+                at = kind_of.index(kind, at + 1)
+            return at
+
+        return sorted(compress(range(len(times)), times), key=first)
 
     def places_of(self, *declarations: Declaration) -> list[tuple[int, Declaration]]:
         """Return the positions of instructions of some declarations, in order, each with its declaration."""
