@@ -494,11 +494,6 @@ class UntimedRun(Shown):
         return sum(self.executed)
 
     @property
-    def times(self) -> list[int]:
-        """Execution count of the instructions of each kind of ``program.by_kind``."""
-        return self.program.by_kind.totals(self.executed)
-
-    @property
     def by_mnemonic(self) -> dict[str, int]:
         """Execution counts by mnemonic, the most frequent first."""
         totals: Counter[str] = Counter()

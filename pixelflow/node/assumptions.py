@@ -271,7 +271,7 @@ def _executed(runs: Iterable[Run | UntimedRun]) -> dict[Declaration, None]:
     found: dict[Declaration, None] = {}
     for each in (stream for run in runs for stream in run.streams):
         by_kind = each.program.by_kind
-        executed = by_kind.in_order(each.executed, each.times)
+        executed = by_kind.in_order(each.executed)
         found |= dict.fromkeys(by_kind.kinds[kind].declaration for kind in executed)
     return found
 

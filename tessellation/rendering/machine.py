@@ -216,7 +216,7 @@ def _families(drawn: Sequence[NodeRuns]) -> dict[str, int]:
     totals: Counter[str] = Counter()
     for run in (each.run for node in drawn for each in node.regions):
         by_kind = run.program.by_kind
-        for kind in by_kind.in_order(run.executed, run.times):
+        for kind in by_kind.in_order(run.executed):
             totals[by_kind.kinds[kind].declaration.family.value] += run.times[kind] if run.cycles_of_kinds[kind] else 0
     return {name: count for name, count in totals.items() if count}
 

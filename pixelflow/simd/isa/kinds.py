@@ -69,20 +69,9 @@ class ByKind:
         np.add.at(found, self.kind_of, np.array(executed, np.int64))
         return found.tolist()
 
-    def in_order(self, executed: Sequence[int], times: Sequence[int]) -> list[int]:
-        """Return the kinds that were executed, in the order of the first instructions that were.
-
-        Executions are counted for each instruction, and in ``times`` for each kind.
-        """
-        kind_of = self.kind_list
-
-        def first(kind: int) -> int:
-            at = kind_of.index(kind)
-            while not executed[at]:
-                at = kind_of.index(kind, at + 1)
-            return at
-
-        return sorted(compress(range(len(times)), times), key=first)
+    def in_order(self, executed: Sequence[int]) -> list[int]:
+        """Return the kinds that were executed, in the order of the first instructions that were."""
+        return list(dict.fromkeys(compress(self.kind_list, executed)))
 
     def places_of(self, *declarations: Declaration) -> list[tuple[int, Declaration]]:
         """Return the positions of instructions of some declarations, in order, each with its declaration."""
