@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +65,7 @@ def ways(told: Told, progress: Telling | None) -> Iterator[Way]:
 # the other fixed functions. Generated draws have only vertices on the screen, and stay as they are.
 
 
-@dataclass(frozen=True, slots=True)
-class ShadeOffset:
+class ShadeOffset(NamedTuple):
     """Differences of shaded colours and coordinates from the application's in 64 bits.
 
     ``steps`` is the largest difference of red, green or blue, of 256; ``moved`` of ``components`` differ. ``texels`` is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -371,8 +371,7 @@ Values = TypeVar("Values", CoreConfig, TextureConfig)
 """A group of values of the model."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
+class _Model(NamedTuple):
     core: CoreConfig
     texture: TextureConfig
 
@@ -425,12 +424,12 @@ def _moves(usual: _Model) -> Iterator[tuple[str, Value, str, str, _Model]]:
     for key, about, value, _ in leaves(usual.core):
         for other in about.moved:
             if other != value:
-                moved = replace(usual, core=_with(usual.core, key, other))
+                moved = usual._replace(core=_with(usual.core, key, other))
                 yield key, other, about.text, about.standing.value, moved
     for key, about, value, _ in leaves(usual.texture):
         for other in about.moved:
             if other != value:
-                moved = replace(usual, texture=_with(usual.texture, key, other))
+                moved = usual._replace(texture=_with(usual.texture, key, other))
                 yield f"texture.{key}", other, about.text, about.standing.value, moved
 
 

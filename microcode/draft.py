@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from microcode.kept import Included
 from microcode.language import LANE_BYTES, DataKind, LabelReference, Line, Range, Value, Written, data_bytes, shown
@@ -244,8 +244,7 @@ class Section:
 # PE memory as named ranges: overlap checks and automatic placement.
 
 
-@dataclass(frozen=True, slots=True)
-class _Declared:
+class _Declared(NamedTuple):
     """A range with its form, and where it was declared."""
 
     range: Range

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +45,7 @@ _LAST, _WRITE, _WRITE_EIGHT = 16, 12, 4
 """Of a write to the render target: its last one, the type, and the control for eight channels."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShaderKind:
+class ShaderKind(NamedTuple):
     """Features of a pixel shader."""
 
     textured: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +51,7 @@ def loads(memory: bytes, config: CoreConfig | None = None) -> Iterator[LoadConve
 _PLAIN = (Conversion.NONE, Replication.NONE)
 
 
-@dataclass(frozen=True, slots=True)
-class RayTest:
+class RayTest(NamedTuple):
     """Cost of one more triangle for a thread."""
 
     vector: float

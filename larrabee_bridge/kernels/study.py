@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,8 +115,7 @@ CORES = (1, 8, 16, 32, 48)
 """Core counts that kernels are scheduled on."""
 
 
-@dataclass(frozen=True, slots=True)
-class CoreScaling:
+class CoreScaling(NamedTuple):
     """Cycles until all work is done, by number of cores, locks of the work list included."""
 
     cores: tuple[int, ...]
@@ -179,8 +179,7 @@ class KernelResult:
         return scaled(self.phases)
 
 
-@dataclass(frozen=True, slots=True)
-class KernelStudy:
+class KernelStudy(NamedTuple):
     """A kernel of the paper by its name, and the function that runs it."""
 
     name: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,7 @@ from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.lanes.words import ByteMemory
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
+class Attributes(NamedTuple):
     """Interpolated attributes of a draw's triangles, in addition to depths and colours."""
 
     textured: bool = False

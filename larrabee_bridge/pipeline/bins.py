@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -214,8 +215,7 @@ def _boxed(
     return number, row * columns + column
 
 
-@dataclass(frozen=True, slots=True)
-class SubBin:
+class SubBin(NamedTuple):
     """One core's part of the bin of a tile: entries of its PrimSets, each with the PrimSet's sequence id."""
 
     core: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +27,7 @@ PRIMSET = 1000
 """Most triangles of a PrimSet (5.2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrameSetting:
+class FrameSetting(NamedTuple):
     """Options for drawing a frame; none changes the picture, but for planes in floats (`CoreConfig`)."""
 
     tile: int = 64

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -106,8 +107,7 @@ class TrafficConfig:
 _TARGETS = ("colour", "depth")
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(NamedTuple):
     """Bytes from memory and to memory by purpose: colour, depth, texture, bins, vertices."""
 
     read: Mapping[str, int]
@@ -352,8 +352,7 @@ def _texture_lines(
 # that are resolved to one colour before the write, and every access between the first and the last.
 
 
-@dataclass(frozen=True, slots=True)
-class RenderTarget:
+class RenderTarget(NamedTuple):
     """A render target, named as in `Traffic`."""
 
     name: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
@@ -78,8 +79,7 @@ CORES = (8, 16, 24, 32, 40, 48)
 """Core counts of figure 9; everything is relative to the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scaling:
+class Scaling(NamedTuple):
     """Schedules of the same work on rising numbers of cores."""
 
     schedules: tuple[Schedule, ...]

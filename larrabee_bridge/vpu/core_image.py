@@ -314,8 +314,7 @@ _COUNTED_NATIVELY_AFTER = 2_000
 """Words of a note to count in Python: native code takes some tens of milliseconds to load."""
 
 
-@dataclass(frozen=True, slots=True)
-class SharedCore:
+class SharedCore(NamedTuple):
     """Account of a core."""
 
     cycles: int

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import compress
+from typing import NamedTuple
 
 from pixelflow.caveats import coded, resting_on
 from pixelflow.config import NodeConfig
@@ -91,8 +92,7 @@ class WordSupply(WordUse):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(NamedTuple):
     """An assumption about the cost of instructions, moved to another value."""
 
     key: str

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import UnionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -588,8 +588,7 @@ _PROGRAMS_OWN = ("halt", "deadlock", "cycle limit", "fault")
 """Ends that a replay reaches as well; after any other one the end of the run is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunEnd:
+class RunEnd(NamedTuple):
     """The end of a saved run."""
 
     cycles: int

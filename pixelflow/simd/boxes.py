@@ -8,8 +8,8 @@ import random
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar, cast
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar, cast
 
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError, nearest
 from pixelflow.simd.observe import Bus
@@ -32,8 +32,7 @@ class WireError(InternalError):
     """A box sent more than its wire carries, read what was not there, or left an item unread."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """One item on a wire, from the cycle in which it was sent to the first cycle in which it can be read."""
 
     wire: str
@@ -399,8 +398,7 @@ class NetlistError(InternalError):
     """Boxes and wires that do not fit together; the message lists every fault."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Connection:
+class _Connection(NamedTuple):
     wire: Wire
     source: AnyBox
     source_port: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,7 @@ _APART = 1e-9
 """Smallest distance between the eye and the place it looks at."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """The place of the camera, and the picture's size in pixels.
 
     With ``eye`` and ``look_at`` it is at the one and looks at the other, in the model's coordinates, and cuts away
@@ -288,8 +288,7 @@ _LEAST_SPAN = 2.0**-20
 """Depths are spread over at least this share of the nearest one: what is at one distance is seen as flat."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offset:
+class Offset(NamedTuple):
     """Difference of vertices on the screen from those of the same camera in 64 bits.
 
     ``steps`` is the largest difference of x or y in 1/256 pixel, ``depth_steps`` that of the depth in steps of 2^-24;

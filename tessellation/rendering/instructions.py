@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,8 +117,7 @@ class TriangleData:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PixelMemory:
+class PixelMemory(NamedTuple):
     """Addresses of a PE's pixel: a depth of 4 bytes whose lowest is 0, and colours whose highest byte counts.
 
     A depth with a fraction is below a stored depth without one exactly if its whole part is.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from tessellation.microprogram.method import Method
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A body of a scene file, with its copies.
 
     ``source`` is a name or a path, ``samples`` None for a mesh and for patches sampled by view; ``rest`` are the keys

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -124,8 +125,7 @@ def _used(triangles: np.ndarray) -> np.ndarray:
     return triangles[distinct(triangles)]
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeUse:
+class EdgeUse(NamedTuple):
     """One patch's side on a shared edge; ``reverse`` is True if its parameter runs against the edge's."""
 
     patch: int
@@ -143,15 +143,13 @@ class EdgeUse:
         return self.side.forward != self.reverse
 
 
-@dataclass(frozen=True, slots=True)
-class SharedEdge:
+class SharedEdge(NamedTuple):
     """A boundary curve and every side on it: one use is an open edge, two are a joint."""
 
     uses: tuple[EdgeUse, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Joints:
+class Joints(NamedTuple):
     """All boundary edges of a list of patches: curves, and edges that are a single point."""
 
     edges: tuple[SharedEdge, ...]

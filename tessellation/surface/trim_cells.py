@@ -154,8 +154,7 @@ Step = tuple[Node, Node]
 """A way from one node to the next."""
 
 
-@dataclass(frozen=True, slots=True)
-class CutCells:
+class CutCells(NamedTuple):
     """Cells of a trimmed patch: ``whole`` ones by their lower corner, and the triangles of the others.
 
     ``sides`` are the stretches of the sides of the square that belong to the patch, counter-clockwise.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pixelflow.config import ExtraConfig, NodeConfig
 from pixelflow.isa import Family, Instruction, Mem, Program, Register
@@ -22,8 +22,7 @@ from pixelflow.simd.units import Snapshot
 WORD_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Instructions ``first`` to ``end - 1``, which an IGC's memory holds together."""
 
     first: int
@@ -510,8 +509,7 @@ _COMPARES = ("CMP", "CMPC")
 _OPERATIONS = (Family.ARITHMETIC, Family.LOGIC)
 
 
-@dataclass(frozen=True, slots=True)
-class ExtraRule:
+class ExtraRule(NamedTuple):
     """The instructions to which a value of `config.extra` is added."""
 
     name: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, pairwise
 from math import prod, sqrt
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,7 @@ class SizeDrawn:
         return MEASURES[measure](self.sides[side]) / self.triangles
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(NamedTuple):
     """Between which two sizes that were drawn another machine becomes the cheaper one."""
 
     measure: str
@@ -217,8 +216,7 @@ _BOUNDS = (1, 4, 16, 64, 256, 1024)
 """Pixels from which a size goes to below the next one; the last one has no end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """A way in which a machine draws a size; most have one."""
 
     name: str

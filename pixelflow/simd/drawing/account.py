@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -167,8 +167,7 @@ class Bound(Enum):
     OPEN = "no bound"
 
 
-@dataclass(frozen=True, slots=True)
-class FreeWork:
+class FreeWork(NamedTuple):
     """Work that a picture needs and that a machine's account does not charge."""
 
     what: str
@@ -315,8 +314,7 @@ class DrawnFrame:
         return self.work * (self.lanes // self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class PictureDifference:
+class PictureDifference(NamedTuple):
     """A machine's picture next to the expected one."""
 
     colours: int
