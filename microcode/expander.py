@@ -414,8 +414,8 @@ def _uses(nodes: tuple[ExpressionNode, ...], scope: Scope) -> list[tuple[int, in
 
 
 def _loop(expander: Expander, statement: syntax.Loop, item: StatementItem, scope: Scope) -> None:
-    count = whole(statement.count, scope)
-    with statement.count.blamed():
+    count = whole(statement.turns, scope)
+    with statement.turns.blamed():
         expander.draft.emit(scope.target.mnemonic(Flow.LOOP), count)
     expander.body(item.body, scope)
     expander.draft.set_line(item.end or item.line)

@@ -668,7 +668,7 @@ def _together(mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, parts:
         weights=weights,
         primset=np.concatenate([part.primset for part in parts]),
         vertices=np.concatenate([part.vertices for part in parts]),
-        distinct=len(np.unique(mesh.corners)),
+        distinct=len(np.flatnonzero(np.bincount(mesh.corners.reshape(-1)))),
         costs=stages.costs,
         cores=stages.cores,
         dropped=dropped,

@@ -586,7 +586,7 @@ class WorkRecord:
             work, number, busy, misses, line = (
                 np.concatenate([getattr(each, name) for each in self._requests]) for name in names
             )
-            for each in np.unique(work).tolist():
+            for each in {*work.tolist()}:
                 here = work == each
                 table = np.zeros((int(number[here].max()) + 1, at.REQUEST), np.int64)
                 for place, values in ((at.R_BUSY, busy), (at.R_MISSES, misses), (at.R_LINE, line)):
@@ -594,6 +594,6 @@ class WorkRecord:
                 requests[each] = table
         dealt: dict[int, Numbers] = {}
         for found in self._dealt:
-            for each in np.unique(found.work).tolist():
+            for each in {*found.work.tolist()}:
                 dealt[each] = np.concatenate([dealt.get(each, _NOTHING), found.queue[found.work == each]])
         return requests, dealt, np.concatenate([np.zeros((0, at.RANGE), np.int64), *self._ranges])

@@ -324,8 +324,8 @@ class Box(ABC, Generic[SpecT, StateT]):
 
     def __init__(self, name: str, spec: SpecT, state: StateT) -> None:
         declared = getattr(type(spec), "__dataclass_params__", None)
-        if declared is None or not declared.frozen:
-            raise InternalError(f"box {name}: its spec must be a frozen dataclass, not {type(spec).__name__}")
+        if not isinstance(spec, tuple) and (declared is None or not declared.frozen):
+            raise InternalError(f"box {name}: its spec must be immutable, not {type(spec).__name__}")
         if not is_dataclass(state) or isinstance(state, type):
             raise InternalError(f"box {name}: its state must be a dataclass, not {type(state).__name__}")
         self.name = name

@@ -36,8 +36,8 @@ def of(results, samples, marked=MARKED, array: ArrayConfig = TINY.array):
 def moved(result: PassResult, **places) -> PassResult:
     """Return the result with the first of its placements replaced."""
     first, *others = result.plan.work.placements
-    work = Pass((replace(first, **places), *others), result.plan.work.lanes)
-    return replace(result, plan=replace(result.plan, work=work))
+    work = Pass((first._replace(**places), *others), result.plan.work.lanes)
+    return replace(result, plan=result.plan._replace(work=work))
 
 
 def test_a_balance(finished):
@@ -50,7 +50,7 @@ def test_a_balance(finished):
 def test_what_is_wrong_is_named(finished):
     (large, small), samples = finished
     lost = replace(small, arrived=small.arrived & False)
-    twice = replace(small, plan=replace(small.plan, work=large.plan.work))
+    twice = replace(small, plan=small.plan._replace(work=large.plan.work))
     bytes_sent = TINY.lanes * RESULT_BYTES
     unsent = replace(small, run=replace(small.run, ledger=Ledger({})))
     cases = [
