@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -39,8 +39,7 @@ NO_TRIMS = "trims are counted by PixelFlow's array, and the vector unit has no p
 """Reason for refusing trimmed patches."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BezierComparison:
+class BezierComparison(NamedTuple):
     """Points and normals of the same samples by one node and by one core, and their cycles.
 
     The node reads the patches from texture memory, the core from its memory; neither loading them nor the transport of
@@ -230,8 +229,7 @@ def _object(found: BezierComparison, core_mhz: float, standings: Standings) -> d
 # alone and are not changed.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FromVertices:
+class FromVertices(NamedTuple):
     """A frame whose triangles a front end has made, and the front end of each draw; None for generated draws."""
 
     frame: Frame

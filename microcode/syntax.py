@@ -467,8 +467,7 @@ class StatementItem:
 # Names that a line can see.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MacroValue:
+class MacroValue(NamedTuple):
     """Macro: its lines, and the scope of its definition, in which its body looks names up."""
 
     name: str

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,8 +30,7 @@ Printed = Mapping[str, Number]
 """The printed figures of a claim, for results stated relative to them; nothing executed depends on them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SeenFrame:
+class SeenFrame(NamedTuple):
     """A frame and the front end of each draw; None for draws whose triangles were generated on the screen."""
 
     frame: Frame
@@ -150,8 +148,7 @@ PRIMSETS = (PRIMSET, 200)
 TILE = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FrameCosts:
+class FrameCosts(NamedTuple):
     """Cycles of a frame by stage, on cores on which four threads take turns, with the larger PrimSets."""
 
     vertices: int
@@ -217,7 +214,7 @@ def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
     tiles, moved = back.cycles, back.memory_bytes
     works = {}
     for place, (primset, found) in enumerate(zip(PRIMSETS, fronts, strict=False)):
-        grouped = [replace(each, cores=(each.cores, *each.regrouped)[place]) for each in rasters]
+        grouped = [each._replace(cores=(each.cores, *each.regrouped)[place]) for each in rasters]
         works[primset] = measured_work("frame", grouped, tiles, found, moved)
     vertices = sum(int(front.cycles.sum()) for front in fronts[0] if front is not None)
     raster_cycles = sum(each.before_planes for each in rasters)
@@ -246,4 +243,4 @@ def walk(bench: SceneBench, name: str) -> list[FrameCosts]:
 def _seen_and_drawn(bench: SceneBench, name: str, at: int) -> FrameCosts:
     # The triangles are those of the larger PrimSets.
     seen, smaller = bench.seen(name, at), [each and each.account for each in bench.seen(name, at, PRIMSETS[1]).fronts]
-    return drawn(seen, replace(seen, fronts=smaller))
+    return drawn(seen, seen._replace(fronts=smaller))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +21,7 @@ from pixelflow.simd.lanes.words import ByteMemory
 _LOADS = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LoadConversion:
+class LoadConversion(NamedTuple):
     """Eight additions with an operand of one kind from memory."""
 
     conversion: Conversion

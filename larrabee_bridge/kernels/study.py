@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +34,7 @@ PEAK = 2 * LANES
 """Largest number of flops of a core in a cycle: a fused multiply-add in each lane (5.1)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CoresRun:
+class CoresRun(NamedTuple):
     """Cycles of a kernel's threads on cores that they share; every figure is a sum over what was executed."""
 
     pieces: NDArray[np.int64]
@@ -149,8 +147,7 @@ def scaled(phases: Sequence[CoresRun], cores: Sequence[int] = CORES) -> CoreScal
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelResult:
+class KernelResult(NamedTuple):
     """Result of a kernel and its cycles."""
 
     work: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
@@ -174,8 +173,7 @@ _FIRST = 4096
 _CORNER_WORDS = 6
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlaneWords:
+class PlaneWords(NamedTuple):
     """Triangles as the back end reads them, and the run that made them: one thread for each sixteen."""
 
     words: np.ndarray

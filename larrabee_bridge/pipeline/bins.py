@@ -133,8 +133,7 @@ class BinRule(Enum):
     COVERED = "it covers at least one pixel centre of the tile"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bins:
+class Bins(NamedTuple):
     """For each tile, row by row, the triangles in it in the order of drawing.
 
     Tile t has ``triangles[starts[t] : starts[t + 1]]``.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -40,8 +39,7 @@ class FrameSetting(NamedTuple):
     engine: str = AUTO
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LarrabeeRun:
+class LarrabeeRun(NamedTuple):
     """A frame as Larrabee drew it, with its cost; tiles are numbered row by row."""
 
     frame: Frame

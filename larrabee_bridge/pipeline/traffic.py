@@ -369,8 +369,7 @@ def default_targets(samples: int = 1) -> tuple[RenderTarget, ...]:
     return RenderTarget("colour", resolved=samples > 1), RenderTarget("depth", needed=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TileSizes:
+class TileSizes(NamedTuple):
     """Pixels of each tile that are on the screen: int64[tile]."""
 
     pixels: np.ndarray
@@ -383,8 +382,7 @@ class TileSizes:
         return cls(np.outer(down, across).ravel())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BinContents:
+class BinContents(NamedTuple):
     """Contents of the bins of a frame."""
 
     tiles: np.ndarray

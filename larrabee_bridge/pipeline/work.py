@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -110,8 +110,7 @@ def scaling_of(
 # lower the mean, and move the longest bins away from it.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Balance:
+class Balance(NamedTuple):
     """Cycles of bins, each over the mean of its frame, ascending: float64[bin]."""
 
     ratios: np.ndarray

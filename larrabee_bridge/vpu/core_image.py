@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -392,8 +391,7 @@ _ROOM = 1 << 20
 """Words by which the notes of works grow at most."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Requests:
+class Requests(NamedTuple):
     """Texture requests of works, in the order of each work: int64[request] each."""
 
     work: Numbers
@@ -405,8 +403,7 @@ class Requests:
     """Within its work."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Queues:
+class Queues(NamedTuple):
     """Quads that a set-up thread deals: the queue of each, in the order of its work."""
 
     work: Numbers

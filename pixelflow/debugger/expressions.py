@@ -174,8 +174,7 @@ _OF_ALL = ("any", "all", "count", "sum")
 """Functions of all PEs, also where a condition looks at some of them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _At:
+class _At(NamedTuple):
     """Where an expression is evaluated: a position, and the PEs that matter (None: all)."""
 
     node: Node

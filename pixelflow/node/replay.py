@@ -72,8 +72,7 @@ MEMORY = "memory"
 """The part of a poke of bytes; other parts are registers and flags by name."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Poke:
+class Poke(NamedTuple):
     """A change of a register, a flag or bytes of some PEs at a position."""
 
     cycle: int

@@ -51,8 +51,7 @@ SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
 _KEPT_PROGRAMS = 16
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PassResult:
+class PassResult(NamedTuple):
     """Results of one pass in PE memory, per lane, and its account."""
 
     plan: Plan

@@ -10,10 +10,9 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +40,7 @@ _FACETS = re.compile(rb"^\s*facet\s", re.IGNORECASE | re.MULTILINE)
 _WHOLE = "is it whole, and in the form that its name says?"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Model:
+class Model(NamedTuple):
     """``points`` and ``normals`` are float64[vertex, xyz], ``corners`` int64[triangle, 3]."""
 
     points: np.ndarray

@@ -203,8 +203,7 @@ class AnimatedFrame:
         return self.tessellation + self.scan + self.carrying + self.left
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Animation:
+class Animation(NamedTuple):
     """All frames, and the node's configuration."""
 
     frames: tuple[AnimatedFrame, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -137,8 +137,7 @@ class LightDifference(NamedTuple):
     samples: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InstructionWords:
+class InstructionWords(NamedTuple):
     """All words of a picture, and the runs that made them.
 
     ``triangles`` are the PEs' own in drawing order, with corners rounded and lit by the PEs and cut into pieces by the

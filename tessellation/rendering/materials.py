@@ -152,8 +152,7 @@ class LevelPlace(NamedTuple):
     columns: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TextureLayout:
+class TextureLayout(NamedTuple):
     """Textures with the places of their levels, and the contents of a module's SDRAMs."""
 
     textures: tuple[drawing.Texture, ...]
@@ -289,8 +288,7 @@ class Material(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DrawData:
+class DrawData(NamedTuple):
     """GP data of a draw, at each sampling place in a pixel."""
 
     edges: tuple[drawing.Edges, ...]

@@ -15,7 +15,6 @@ immediates, the same for all PEs. The order of operations and operands is invent
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -59,8 +58,7 @@ class ProjectionStage(StrEnum):
     SNAP = "fixed point"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Projection:
+class Projection(NamedTuple):
     """A camera as the constants of the program, each rounded once to binary32.
 
     ``matrix`` is float32[3, 4], rows for X, Y and W; ``middle`` float32[2] in pixels; ``depth`` float32[2], the scale
@@ -235,8 +233,7 @@ class ProjectionDifference(NamedTuple):
     moved: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Projected:
+class Projected(NamedTuple):
     """All samples on the screen, patch by patch in the caller's order, and the runs that projected them.
 
     ``screen`` is float32[sample, 3] from the PEs: x and y in pixels, and depth. ``fixed`` is int32[sample, 2], x and y

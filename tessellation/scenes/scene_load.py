@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -214,7 +214,7 @@ class PreparedScene:
     def standpoint(self, frame: int = 0) -> Standpoint:
         """Return the standpoint of a frame's camera, placed by the surfaces, independently of their samples."""
         found = Standpoint.of(self._outlines(), self.view(frame))
-        return replace(found, near=found.near or _NEAR_FLOOR) if self._floor else found
+        return found._replace(near=found.near or _NEAR_FLOOR) if self._floor else found
 
     def _outlines(self) -> np.ndarray:
         """Return points of all surfaces but the floor, float64[point, xyz]."""

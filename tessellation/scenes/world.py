@@ -54,8 +54,7 @@ class Placed(NamedTuple):
         return tuple(self.rest.get("colour", CLAY))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Placing:
+class Placing(NamedTuple):
     """Transformation of a body: rotated around z, then scaled from its foot, then moved."""
 
     around: np.ndarray

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
@@ -236,8 +235,7 @@ def sample_groups(patches: Sequence[Patch], samples: Sequence[int], joints: Join
     return groups
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Orientation:
+class Orientation(NamedTuple):
     """Patches to turn over so that connected ones face the same way.
 
     ``part`` numbers the connected parts of the surface, patch by patch. ``refusals`` counts joints that cannot be made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, pairwise
 from math import prod, sqrt
@@ -54,8 +54,7 @@ _FIGURES = ("cycles", "milliseconds", "lane_bit_cycles")
 """Their names in the scorecard."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SizeDrawn:
+class SizeDrawn(NamedTuple):
     """Triangles of one size, as each machine drew them."""
 
     pixels: int
@@ -227,8 +226,7 @@ class Way(NamedTuple):
     """Qualifications of its figures."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SizeRow:
+class SizeRow(NamedTuple):
     """Triangles of one size: how many, the pixels that they cover, and what each way to draw them took."""
 
     least: int

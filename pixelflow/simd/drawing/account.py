@@ -189,8 +189,7 @@ class FreeWork(NamedTuple):
         return None if self.cycles is None else Ground.formula(self.what, *self.constants)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Picture:
+class Picture(NamedTuple):
     """``colours`` is uint8[row, column, rgb], ``depths`` int64[row, column], FAR where nothing was drawn."""
 
     colours: np.ndarray
