@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
@@ -30,7 +31,8 @@ Printed = Mapping[str, Number]
 """The printed figures of a claim, for results stated relative to them; nothing executed depends on them."""
 
 
-class SeenFrame(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenFrame:
     """A frame and the front end of each draw; None for draws whose triangles were generated on the screen."""
 
     frame: Frame
@@ -243,4 +245,4 @@ def walk(bench: SceneBench, name: str) -> list[FrameCosts]:
 def _seen_and_drawn(bench: SceneBench, name: str, at: int) -> FrameCosts:
     # The triangles are those of the larger PrimSets.
     seen, smaller = bench.seen(name, at), [each and each.account for each in bench.seen(name, at, PRIMSETS[1]).fronts]
-    return drawn(seen, seen._replace(fronts=smaller))
+    return drawn(seen, replace(seen, fronts=smaller))

@@ -288,7 +288,8 @@ class Material(NamedTuple):
         )
 
 
-class DrawData(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawData:
     """GP data of a draw, at each sampling place in a pixel."""
 
     edges: tuple[drawing.Edges, ...]
