@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,7 @@ INTERPOLATED = "InterpolatedFragments"
 """Statistic of the fragment FIFO that stands for the interpolator."""
 
 
-@dataclass(frozen=True, slots=True)
-class BusyRate:
+class BusyRate(NamedTuple):
     """Best rate of a kind of unit."""
 
     unit: str
@@ -50,8 +50,7 @@ class BusyRate:
     """Most items of one unit in a cycle."""
 
 
-@dataclass(frozen=True, slots=True)
-class BusyShare:
+class BusyShare(NamedTuple):
     """Busy share of one unit."""
 
     rate: BusyRate
@@ -105,8 +104,7 @@ _BUFFERS = ("colour", "depth")
 _STREAMS = (STEPS_OF, FRAGMENTS_OF, UPLOADS_OF)
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(NamedTuple):
     mnemonic: str
     opcode: int
 

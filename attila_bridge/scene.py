@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -350,16 +350,14 @@ class SceneTexture:
         return self.levels[0].shape[1], self.levels[0].shape[0]
 
 
-@dataclass(frozen=True, slots=True)
-class DepthState:
+class DepthState(NamedTuple):
     """The depth test."""
 
     func: Compare
     write: bool
 
 
-@dataclass(frozen=True, slots=True)
-class StencilState:
+class StencilState(NamedTuple):
     """The stencil test, the same for both faces, all bits compared and written."""
 
     func: Compare
@@ -369,8 +367,7 @@ class StencilState:
     zpass: StencilOperation
 
 
-@dataclass(frozen=True, slots=True)
-class DrawState:
+class DrawState(NamedTuple):
     """State of a draw; None and False are off."""
 
     depth: DepthState | None = None
@@ -395,8 +392,7 @@ class SceneDraw:
     state: DrawState
 
 
-@dataclass(frozen=True, slots=True)
-class ClearValues:
+class ClearValues(NamedTuple):
     """Clear values; None where a buffer is not cleared."""
 
     color: tuple[float, float, float, float] | None

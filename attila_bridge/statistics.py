@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class AttilaStatistic:
+class AttilaStatistic(NamedTuple):
     """A statistic under the public simulator's name."""
 
     name: str

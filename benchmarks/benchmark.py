@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pixelflow.simd.report import Part, Report, number
 
@@ -40,8 +40,7 @@ class Case:
         return spread_of(self.seconds(which))
 
 
-@dataclass(frozen=True)
-class Benchmark:
+class Benchmark(NamedTuple):
     """A named measurement: the preparation of its cases, and the report of their times."""
 
     prepare: Callable[[int, Note], Iterable[tuple[str, Sequence[Case]]]]

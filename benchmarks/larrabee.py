@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter, process_time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -127,8 +128,7 @@ _SHORTEST = 0.02
 """Seconds that a measurement takes at least."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
+class _Counted(NamedTuple):
     """Work of one round, of all threads together."""
 
     what: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from gen6_bridge.assembler_operands import (
     SIZES,
@@ -185,8 +186,7 @@ _IP, _NOTIFICATION = 0xA0, 0x90
 _PAIR = SourceRegion(File.ARCHITECTURE, EuType.D, 0, 0, 2, 2, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class TargetLabel:
+class TargetLabel(NamedTuple):
     """Label named by a branch: the position of the target, and its token."""
 
     name: str
@@ -194,8 +194,7 @@ class TargetLabel:
     token: SourceToken
 
 
-@dataclass(frozen=True, slots=True)
-class EuStatement:
+class EuStatement(NamedTuple):
     """Instruction with labels still to resolve."""
 
     instruction: EuInstruction
@@ -478,8 +477,7 @@ def _distance(tokens: EuTokens) -> int:
 # Assembly: a source of statements and labels as words, with their source lines.
 
 
-@dataclass(frozen=True, slots=True)
-class Assembly:
+class Assembly(NamedTuple):
     """Assembled source."""
 
     instructions: tuple[EuInstruction, ...]

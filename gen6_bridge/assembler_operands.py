@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gen6_bridge.isa.assembly_text import SWIZZLE_LETTERS
 from gen6_bridge.isa.operands import (
@@ -170,8 +171,7 @@ Region = tuple[int, int, int]
 """Vertical stride, width, horizontal stride, in elements."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenRegister:
+class WrittenRegister(NamedTuple):
     """Register in a source; its sub-register counts elements of the type that follows."""
 
     file: File
@@ -180,8 +180,7 @@ class WrittenRegister:
     address: IndirectAddress | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredRegister:
+class DeclaredRegister(NamedTuple):
     """Named register, with the defaults of its operands."""
 
     register: WrittenRegister
@@ -201,8 +200,7 @@ class Symbols:
     registers: dict[str, DeclaredRegister] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class OperandRules:
+class OperandRules(NamedTuple):
     """Rules by which operands of one statement are read."""
 
     symbols: Symbols

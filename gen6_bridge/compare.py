@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +65,7 @@ def ways(told: Told, progress: Telling | None) -> Iterator[Way]:
 # the other fixed functions. Generated draws have only vertices on the screen, and stay as they are.
 
 
-@dataclass(frozen=True, slots=True)
-class ShadeOffset:
+class ShadeOffset(NamedTuple):
     """Differences of shaded colours and coordinates from the application's in 64 bits.
 
     ``steps`` is the largest difference of red, green or blue, of 256; ``moved`` of ``components`` differ. ``texels`` is
@@ -87,8 +87,7 @@ class ShadeOffset:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FromUnits:
+class FromUnits(NamedTuple):
     """Frame with vertices shaded by threads, those of each body, and their differences from 64 bits."""
 
     frame: Frame
@@ -97,8 +96,7 @@ class FromUnits:
     shade: ShadeOffset
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Attributes:
+class _Attributes(NamedTuple):
     """Attributes of a body's vertices; flat triangles share no vertices."""
 
     points: NDArray[np.float64]
@@ -161,8 +159,7 @@ def _constants(standpoint: Standpoint, body: Body) -> VertexConstants:
     return VertexConstants(clip_matrix(standpoint), eye, body.colour, unit(KEY), unit(FILL), LIGHT, GAMMA)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cut:
+class _Cut(NamedTuple):
     """Triangles in clip space past the clipper: ``clip`` is float32[triangle, corner, xyzw]."""
 
     clip: NDArray[np.float32]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +52,7 @@ _REGISTER = re.compile(r"([grm])(\d{1,9})(?:\.(\d{1,9})|-[grm]?(\d{1,9}))?$")
 _WRITTEN = "g10, g10-g13, g10.2, m1, f0, a0, acc, accf, pc; with a form: g10:F"
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadPlace:
+class ThreadPlace(NamedTuple):
     """Bytes of each thread, or a word of each channel."""
 
     text: str
@@ -152,8 +152,7 @@ _APART = 1000
 """Steps between two states that are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class AtStep:
+class AtStep(NamedTuple):
     """Position."""
 
     number: int

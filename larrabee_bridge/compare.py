@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TypeAlias, TypeVar
+from dataclasses import fields, replace
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -39,8 +39,7 @@ NO_TRIMS = "trims are counted by PixelFlow's array, and the vector unit has no p
 """Reason for refusing trimmed patches."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BezierComparison:
+class BezierComparison(NamedTuple):
     """Points and normals of the same samples by one node and by one core, and their cycles.
 
     The node reads the patches from texture memory, the core from its memory; neither loading them nor the transport of
@@ -230,8 +229,7 @@ def _object(found: BezierComparison, core_mhz: float, standings: Standings) -> d
 # alone and are not changed.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FromVertices:
+class FromVertices(NamedTuple):
     """A frame whose triangles a front end has made, and the front end of each draw; None for generated draws."""
 
     frame: Frame
@@ -371,8 +369,7 @@ Values = TypeVar("Values", CoreConfig, TextureConfig)
 """A group of values of the model."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
+class _Model(NamedTuple):
     core: CoreConfig
     texture: TextureConfig
 
@@ -425,12 +422,12 @@ def _moves(usual: _Model) -> Iterator[tuple[str, Value, str, str, _Model]]:
     for key, about, value, _ in leaves(usual.core):
         for other in about.moved:
             if other != value:
-                moved = replace(usual, core=_with(usual.core, key, other))
+                moved = usual._replace(core=_with(usual.core, key, other))
                 yield key, other, about.text, about.standing.value, moved
     for key, about, value, _ in leaves(usual.texture):
         for other in about.moved:
             if other != value:
-                moved = replace(usual, texture=_with(usual.texture, key, other))
+                moved = usual._replace(texture=_with(usual.texture, key, other))
                 yield f"texture.{key}", other, about.text, about.standing.value, moved
 
 

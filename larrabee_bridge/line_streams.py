@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,7 @@ from larrabee_bridge.vpu.vector_unit import VectorUnit
 from pixelflow.simd.lanes.words import ByteMemory
 
 
-@dataclass(frozen=True, slots=True)
-class LineStream:
+class LineStream(NamedTuple):
     """A stream of lines between a core and memory."""
 
     name: str

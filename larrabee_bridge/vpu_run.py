@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,7 @@ from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.lanes.words import ByteMemory
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VpuRun:
+class VpuRun(NamedTuple):
     """Threads that have ended: registers and memory, cycles of each alone on a core, and the note for shared cores."""
 
     unit: VectorUnit

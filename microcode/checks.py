@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from pixelflow.simd.errors import Place
 from pixelflow.simd.isa.declare import Flow, Instruction
@@ -16,8 +16,7 @@ Places = frozenset[tuple[int | None, int]]
 """Bytes, as (parameter or None, offset)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
+class Footprint(NamedTuple):
     """Bytes read and written, and the registers and flags written."""
 
     reads: Places = frozenset()
@@ -133,8 +132,7 @@ LONGEST_CHAIN = 100
 """Nested calls that are followed; a machine has far fewer frames."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """Suspicion: message, place (None for the program as a whole), and advice."""
 
     message: str

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from microcode.kept import Included
 from microcode.language import LANE_BYTES, DataKind, LabelReference, Line, Range, Value, Written, data_bytes, shown
@@ -46,16 +46,14 @@ if TYPE_CHECKING:
 # for each kind of instruction, in columns, which is faster for tens of thousands of instructions.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PerRound:
+class PerRound(NamedTuple):
     """Operand with a number for each round, int64[round]; ``of`` makes the operand of a number."""
 
     numbers: NDArray[np.int64]
     of: Callable[[int], Written] = int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RoundLine:
+class RoundLine(NamedTuple):
     """Line of the rounds: the rounds that have it, and its instruction in each."""
 
     rounds: NDArray[np.intp]
@@ -94,7 +92,7 @@ class Rounds:
         """Return the same rounds with instructions of the same lengths that ``change`` returns, called in order."""
         rounds = copy(self)
         changed = {id(each): tuple([change(variant) for variant in each.variants]) for each in self.in_order()}
-        rounds.lines = [replace(each, variants=changed[id(each)]) for each in self.lines]
+        rounds.lines = [each._replace(variants=changed[id(each)]) for each in self.lines]
         return rounds
 
     def columns(self, number: Callable[[Instruction], int]) -> tuple[NDArray[np.intp], NDArray[np.int64], list[int]]:
@@ -244,8 +242,7 @@ class Section:
 # PE memory as named ranges: overlap checks and automatic placement.
 
 
-@dataclass(frozen=True, slots=True)
-class _Declared:
+class _Declared(NamedTuple):
     """A range with its form, and where it was declared."""
 
     range: Range
@@ -446,8 +443,7 @@ def converted(
     return operands
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Shape:
+class _Shape(NamedTuple):
     """Counts of an instruction's operands, computed once for all uses."""
 
     fewest: int

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from microcode import syntax
 from microcode.draft import Draft, OperandError
@@ -53,8 +52,7 @@ class ExpansionStop(Exception):
     """End of an expansion at a limit; the fault is recorded."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     """Macro being expanded, and the line that called it."""
 
     macro: str
@@ -70,8 +68,7 @@ KEPT_FILES = 32
 """Library files with their parameters, each as a draft that has nothing else, that a process keeps."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(NamedTuple):
     """A library file expanded: a draft, the names of the file, its lines, and the files that it includes."""
 
     draft: Draft
@@ -417,8 +414,8 @@ def _uses(nodes: tuple[ExpressionNode, ...], scope: Scope) -> list[tuple[int, in
 
 
 def _loop(expander: Expander, statement: syntax.Loop, item: StatementItem, scope: Scope) -> None:
-    count = whole(statement.count, scope)
-    with statement.count.blamed():
+    count = whole(statement.turns, scope)
+    with statement.turns.blamed():
         expander.draft.emit(scope.target.mnemonic(Flow.LOOP), count)
     expander.body(item.body, scope)
     expander.draft.set_line(item.end or item.line)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from microcode.places import LIBRARY
 from pixelflow.simd.files import SOURCE, read_bytes
@@ -23,8 +22,7 @@ DECIDING = ("microcode", "pixelflow.simd.isa")
 """Packages that decide what a program is, besides the one with its instructions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Included:
+class Included(NamedTuple):
     """An include that led to a file."""
 
     words: str

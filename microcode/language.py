@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from operator import add, and_, mul, or_, sub, truediv, xor
 from pathlib import Path
+from typing import NamedTuple
 
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.files import SOURCE, read_text
@@ -21,8 +22,7 @@ SHOWN = 160
 """Characters of a line that a message shows, unless the fault is further right."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of source text; ``number`` counts from 1."""
 
     file: str
@@ -45,8 +45,7 @@ class Line:
         return f"{self.file}:{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Source text: its name in messages, the text, and the file, if there is one."""
 
     file: str
@@ -130,8 +129,7 @@ class Range:
         return self.start + self.size
 
 
-@dataclass(frozen=True, slots=True)
-class LabelReference:
+class LabelReference(NamedTuple):
     """Label or routine by name, resolved by the linker.
 
     ``scope`` is where the search begins (None: the scope of the instruction).
@@ -142,8 +140,7 @@ class LabelReference:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """Name without a value, passed to a macro: a label, or a mistake that its use will show."""
 
     name: str
@@ -159,8 +156,7 @@ class Broken:
     """Value of a name whose definition was reported as a fault; its uses are not further faults."""
 
 
-@dataclass(frozen=True, slots=True)
-class Modified:
+class Modified(NamedTuple):
     """Value with words in braces after it: ``v1{k1}``, ``[r1 + 64]{float16}{1to16}``."""
 
     value: object

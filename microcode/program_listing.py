@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Name, OperandSpec
@@ -24,8 +24,7 @@ CALLS = 100
 """Nested calls that are followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
+class Total(NamedTuple):
     """Cycles of one execution: ``own`` without, ``total`` with the routines that it calls."""
 
     own: int

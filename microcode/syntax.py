@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from microcode.language import (
     ARITHMETIC,
@@ -313,37 +313,28 @@ def name_text(node: NameExpression | Template, names: Names) -> str:
 # Statements of the .mc language, with the expressions inside as nodes.
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """Statement of the language."""
-
-
-@dataclass(frozen=True, slots=True)
-class Include(Statement):
+class Include(NamedTuple):
     """``include "file" with NAME = value``"""
 
     path: Literal
     bindings: tuple[tuple[NameExpression, ExpressionNode], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Const(Statement):
+class Const(NamedTuple):
     """``const NAME = value``"""
 
     name: NameExpression | Template
     value: ExpressionNode
 
 
-@dataclass(frozen=True, slots=True)
-class RoutineParameter(Statement):
+class RoutineParameter(NamedTuple):
     """``param NAME = value``"""
 
     name: NameExpression
     value: ExpressionNode
 
 
-@dataclass(frozen=True, slots=True)
-class RangeDef(Statement):
+class RangeDef(NamedTuple):
     """``range name[size] at address: form`` or ``overlay name[size] at address: form``"""
 
     name: NameExpression | Template
@@ -353,8 +344,7 @@ class RangeDef(Statement):
     form: RangeForm | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Data(Statement):
+class Data(NamedTuple):
     """``data where: kind values``"""
 
     where: ExpressionNode
@@ -362,16 +352,14 @@ class Data(Statement):
     values: tuple[ExpressionNode, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Macro(Statement):
+class Macro(NamedTuple):
     """``macro name(parameters)``"""
 
     name: NameExpression | Template
     parameters: tuple[NameExpression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat(Statement):
+class Repeat(NamedTuple):
     """``repeat variable in low .. high``"""
 
     variable: NameExpression
@@ -379,27 +367,23 @@ class Repeat(Statement):
     high: ExpressionNode
 
 
-@dataclass(frozen=True, slots=True)
-class Condition(Statement):
+class Condition(NamedTuple):
     """``if test``"""
 
     test: ExpressionNode
 
 
-@dataclass(frozen=True, slots=True)
-class Otherwise(Statement):
+class Otherwise(NamedTuple):
     """``else`` (no test) or ``else if test``"""
 
     test: ExpressionNode | None
 
 
-@dataclass(frozen=True, slots=True)
-class EndStatement(Statement):
+class EndStatement(NamedTuple):
     """``end``"""
 
 
-@dataclass(frozen=True, slots=True)
-class RoutineDef(Statement):
+class RoutineDef(NamedTuple):
     """``routine name(parameters) whole .. apart .. uses scratch`` or, without START, ``proc``"""
 
     name: NameExpression | Template
@@ -412,30 +396,26 @@ class RoutineDef(Statement):
     """Parameters that overlap no other one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loop(Statement):
-    """``loop count``"""
+class Loop(NamedTuple):
+    """``loop turns``"""
 
-    count: ExpressionNode
+    turns: ExpressionNode
 
 
-@dataclass(frozen=True, slots=True)
-class StreamStatement(Statement):
+class StreamStatement(NamedTuple):
     """``stream eigc`` or ``stream tigc``"""
 
     name: NameExpression
 
 
-@dataclass(frozen=True, slots=True)
-class Assertion(Statement):
+class Assertion(NamedTuple):
     """``assert test, message``"""
 
     test: ExpressionNode
     message: tuple[ExpressionNode, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NeedsStatement(Statement):
+class NeedsStatement(NamedTuple):
     """``needs "key" = value, why``: a required value of the machine's configuration"""
 
     key: Literal
@@ -443,20 +423,24 @@ class NeedsStatement(Statement):
     why: tuple[ExpressionNode, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Message(Statement):
+class Message(NamedTuple):
     """``error message``"""
 
     message: tuple[ExpressionNode, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OperationStatement(Statement):
+class OperationStatement(NamedTuple):
     """Instruction or macro call; only its scope distinguishes them. ``suffix`` follows the dot."""
 
     name: NameExpression | Template
     suffix: NameExpression | None
     operands: tuple[ExpressionNode, ...]
+
+
+Statement: TypeAlias = (
+    Include | Const | RoutineParameter | RangeDef | Data | Macro | Repeat | Condition | Otherwise | EndStatement
+    | RoutineDef | Loop | StreamStatement | Assertion | NeedsStatement | Message | OperationStatement
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -483,8 +467,7 @@ class StatementItem:
 # Names that a line can see.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MacroValue:
+class MacroValue(NamedTuple):
     """Macro: its lines, and the scope of its definition, in which its body looks names up."""
 
     name: str

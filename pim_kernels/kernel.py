@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,8 +77,7 @@ class HostMemory:
         return find_range(f"{name}:bytes", self._program)[0]
 
 
-@dataclass(frozen=True, slots=True)
-class PimProblem:
+class PimProblem(NamedTuple):
     """Data in place, and the check of the results after the program has run."""
 
     elements: int

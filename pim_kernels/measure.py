@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, machine_time, number, share
 
 
-@dataclass(frozen=True)
-class KernelRun:
+class KernelRun(NamedTuple):
     """Account of a kernel on one machine."""
 
     kernel: PimKernel

@@ -6,13 +6,12 @@ A report prints the code in the line where the caveat applies; ``pixelflow about
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pixelflow.simd.errors import Fault, InputError, suggestion
 
 
-@dataclass(frozen=True, slots=True)
-class Caveat:
+class Caveat(NamedTuple):
     """A limit of a result: ``title`` in a few words, ``meaning`` in a sentence or two, and ``remedy``, what to do."""
 
     code: str

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -153,8 +153,7 @@ def memory_object(result: Tessellation) -> dict[str, Json]:
 # The report of `pixelflow tessellate`: work, cycles and errors.
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A finished tessellation, its surface, and the files that were written."""
 
     effective: Effective[NodeConfig]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from math import comb
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -232,8 +232,7 @@ class Sampling:
             raise InputError(Fault(f"unknown numbers of samples {self.counts!r}", hint=hint))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SampleChoice:
+class SampleChoice(NamedTuple):
     """The choice for patches in the caller's order."""
 
     samples: tuple[int, ...]
@@ -295,8 +294,7 @@ class SampleChoice:
         }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SeenPatches:
+class SeenPatches(NamedTuple):
     """Patches before a camera, with the wish for each; ``outwards`` is 0 for patches whose back is visible too."""
 
     patches: tuple[Patch, ...]
@@ -438,8 +436,7 @@ class Sampled(Protocol):
         """Points at u = i / (k - 1) and v = j / (k - 1)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Exact:
+class _Exact(NamedTuple):
     """A patch and its samples in 64 bits."""
 
     patch: Patch

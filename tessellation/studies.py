@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,7 @@ from tessellation.surface.patch import Patch
 # Workloads of the studies: programs assembled once, and run without data on different machines.
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(NamedTuple):
     """Runs of programs on a machine, in order."""
 
     runs: tuple[Run, ...]
@@ -50,8 +50,7 @@ class Measurement:
         return dict(total)
 
 
-@dataclass(frozen=True)
-class Workload:
+class Workload(NamedTuple):
     """Programs under a name."""
 
     name: str
@@ -62,8 +61,7 @@ class Workload:
         return Measurement(tuple(Node(config, "rows").run(each, function=False) for each in self.programs))
 
 
-@dataclass(frozen=True, slots=True)
-class PassInput:
+class PassInput(NamedTuple):
     """Patches held by a session, and those it tessellates."""
 
     name: str
@@ -117,8 +115,7 @@ def pass_of(method: Method, library: str, *, given: PassInput = INPUTS["full"], 
 # Grids: studies with a row for each point of their axes, executed, timing only.
 
 
-@dataclass(frozen=True, slots=True)
-class StudyAxis:
+class StudyAxis(NamedTuple):
     """An axis of a study, and its default values."""
 
     name: str
@@ -162,8 +159,7 @@ Chosen = Mapping[str, Sequence[str | int]]
 """Values of axes by their names."""
 
 
-@dataclass(frozen=True, slots=True)
-class GridStudy:
+class GridStudy(NamedTuple):
     """A study as axes and columns; ``row`` measures a point, given by the names of its axes."""
 
     name: str
@@ -498,8 +494,7 @@ _UNUSED = {"gni": "no results are returned", "composition": "no regions are comp
 """Parts of the machine that none of the workloads uses, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class MovedGuess:
+class MovedGuess(NamedTuple):
     """A guess with another value, and the change of each workload in percent; None if it was not executed."""
 
     key: str

@@ -12,7 +12,7 @@ each unit reads lines that others have read too, until memory costs more than a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from attila_bridge.claims.probes import AttilaBench, giants, probe, reading, texture
 from attila_bridge.claims.sections import texels_of
@@ -31,8 +31,7 @@ _UNITS = (3, 2, 1)
 _LEAST, _MOST = 1.05, 1.10
 
 
-@dataclass(frozen=True, slots=True)
-class StudyProgram:
+class StudyProgram(NamedTuple):
     """Program of a family."""
 
     reads: int

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +44,7 @@ LINE_BYTES = 256
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Units:
+class Units(NamedTuple):
     """Machine values that drawing depends on: units that share the quads, and the kind of traversal."""
 
     rops: int = 2

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +42,7 @@ class TriangleOutcome(IntEnum):
     """Goes to traversal."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionWork:
+class InstructionWork(NamedTuple):
     """One instruction as the decoder of a shader sees it."""
 
     latency: int
@@ -57,8 +57,7 @@ class InstructionWork:
     """True if it is the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramWork:
+class ProgramWork(NamedTuple):
     """A program as loaded."""
 
     instructions: tuple[InstructionWork, ...]
@@ -77,8 +76,7 @@ class ProgramWork:
         return max(1, self.inputs, self.outputs, self.temporaries)
 
 
-@dataclass(frozen=True, slots=True)
-class UploadWork:
+class UploadWork(NamedTuple):
     """Bytes that the command processor writes to memory before the draw that uses them first: an array or a level."""
 
     name: str
@@ -89,8 +87,7 @@ class UploadWork:
     """The draw that uses it first."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClearWork:
+class ClearWork(NamedTuple):
     """Values that the buffers are cleared to; None where one is not cleared."""
 
     color: int | None
@@ -106,8 +103,7 @@ class ClearWork:
         return (self.stencil or 0) << 24 | depth
 
 
-@dataclass(frozen=True, slots=True)
-class StateWork:
+class StateWork(NamedTuple):
     """State of a draw, as far as boxes need it."""
 
     depth_test: bool
@@ -128,8 +124,7 @@ class StateWork:
     index_address: int
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeWork:
+class AttributeWork(NamedTuple):
     """One attribute of vertices in memory: vertex i at ``address + stride i``."""
 
     register: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from attila_bridge.statistics import Counts, counts_of
 from attila_bridge.time.config import AttilaConfig
@@ -20,8 +20,7 @@ _WRITING = ("CommandProcessor", "ZStencilTest", "ColorWrite")
 """Kinds of units that write, by their names in statistics."""
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(NamedTuple):
     """Unit with a bus to the controller that no other unit uses."""
 
     number: int

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +38,7 @@ Vertex: TypeAlias = tuple[int, bool, bool]
 # Plan of a draw: its work in lists of whole numbers for the boxes.
 
 
-@dataclass(frozen=True, slots=True)
-class TrianglePlan:
+class TrianglePlan(NamedTuple):
     """One assembled triangle."""
 
     needs: int
@@ -51,8 +50,7 @@ class TrianglePlan:
     """In pixels, negative where it faces away."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchPlan:
+class BatchPlan(NamedTuple):
     """Triangles that are traversed together."""
 
     triangles: int
@@ -61,8 +59,7 @@ class BatchPlan:
     """Of each scan tile: first step, steps, descents after which it is found."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPlan:
+class ReadPlan(NamedTuple):
     """One texture read of the fragment program."""
 
     place: dict[int, int]
@@ -253,8 +250,7 @@ def _reads(texture: TextureWork, line_bytes: int) -> ReadPlan:
 _DEPTH = 0xFFFFFF
 
 
-@dataclass(frozen=True)
-class Contents:
+class Contents(NamedTuple):
     """Lines that differ from the clear, by number."""
 
     color: Mapping[int, list[int]]

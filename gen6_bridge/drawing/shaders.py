@@ -9,8 +9,8 @@ as in `pixelflow.simd.drawing.planes`. A pixel whose texel is too transparent is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,7 @@ _LAST, _WRITE, _WRITE_EIGHT = 16, 12, 4
 """Of a write to the render target: its last one, the type, and the control for eight channels."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShaderKind:
+class ShaderKind(NamedTuple):
     """Features of a pixel shader."""
 
     textured: bool = False
@@ -311,8 +310,7 @@ class UrbEntries(Urb):
         return self.bytes.view(np.float32).reshape(-1, ENTRY_FLOATS)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VertexConstants:
+class VertexConstants(NamedTuple):
     """Constants of a draw's vertices, each rounded once to float32.
 
     ``matrix`` is float[4, 4], to clip space; ``eye``, ``key`` and ``fill`` float[3], the directions of length 1;
@@ -334,8 +332,7 @@ class VertexConstants:
         return np.concatenate([*groups, [*self.light, 1 / self.gamma]]).astype(np.float32)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ShadedVertices:
+class ShadedVertices(NamedTuple):
     """Vertices of a draw as threads shaded them, and the steps of these.
 
     ``clip`` is float32[vertex, xyzw], ``colours`` float32[vertex, rgb] from 0 to 1, ``coordinates`` float32[vertex,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gen6_bridge.isa.encoding import FLAG, JUMP_FIELDS, TARGETS_FIELDS, WordKind, read_field
 from gen6_bridge.isa.operands import (
@@ -51,8 +51,7 @@ _DEPENDENCY = ("", "NoDDClr", "NoDDChk", "NoDDClr,NoDDChk")
 _QUARTERS = ("1Q", "2Q", "3Q", "4Q")
 
 
-@dataclass(frozen=True, slots=True)
-class TextShape:
+class TextShape(NamedTuple):
     """Parts of an instruction that the public disassembler shows."""
 
     name: str

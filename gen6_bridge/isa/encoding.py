@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from gen6_bridge.isa.operands import (
     IMMEDIATE_TYPES,
@@ -29,8 +28,7 @@ from pixelflow.simd.isa.operands import NotThisKind, OperandKind
 INSTRUCTION_BITS = 128
 
 
-@dataclass(frozen=True, slots=True)
-class Bits:
+class Bits(NamedTuple):
     """A field: its name, its lowest bit in the instruction, its width."""
 
     name: str

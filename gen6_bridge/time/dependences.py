@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gen6_bridge.isa.declarations import EuInstruction, EuUnit, eights
 from gen6_bridge.isa.operands import (
@@ -26,8 +26,7 @@ _TWO_RESULTS = (8, 11)
 _IMPLICIT = ("mac", "mach", "sada2")
 
 
-@dataclass(frozen=True, slots=True)
-class EuDependences:
+class EuDependences(NamedTuple):
     """Registers, part and cycles of an instruction, as far as its issue depends on them."""
 
     reads: frozenset[int]

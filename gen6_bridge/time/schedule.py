@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,8 +90,7 @@ class InstructionCaches:
 # Traces of threads: the instructions of each in order, whatever their times.
 
 
-@dataclass(frozen=True, slots=True)
-class CarriedStep:
+class CarriedStep(NamedTuple):
     """Instruction that a thread executed."""
 
     number: int

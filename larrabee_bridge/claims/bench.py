@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -150,8 +150,7 @@ PRIMSETS = (PRIMSET, 200)
 TILE = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FrameCosts:
+class FrameCosts(NamedTuple):
     """Cycles of a frame by stage, on cores on which four threads take turns, with the larger PrimSets."""
 
     vertices: int
@@ -217,7 +216,7 @@ def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
     tiles, moved = back.cycles, back.memory_bytes
     works = {}
     for place, (primset, found) in enumerate(zip(PRIMSETS, fronts, strict=False)):
-        grouped = [replace(each, cores=(each.cores, *each.regrouped)[place]) for each in rasters]
+        grouped = [each._replace(cores=(each.cores, *each.regrouped)[place]) for each in rasters]
         works[primset] = measured_work("frame", grouped, tiles, found, moved)
     vertices = sum(int(front.cycles.sum()) for front in fronts[0] if front is not None)
     raster_cycles = sum(each.before_planes for each in rasters)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from larrabee_bridge.claims.bench import CAMERAS, LARGE, LARGE_SHADOWED, Printed, SceneBench, even_mesh
 from larrabee_bridge.pipeline.bins import quads_of
@@ -70,8 +71,7 @@ _OPEN = ("tray", "swarm", TEXTURED, LARGE)
 """Scenes without shadow volumes, which fill the screen."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrameBytes:
+class FrameBytes(NamedTuple):
     """Bytes of one frame in both renderers."""
 
     immediate: int
@@ -98,7 +98,7 @@ def bytes_of(frame: Frame) -> FrameBytes:
     targets = default_targets(frame.samples)
     given = binned_traffic(tiles, contents, targets, accesses=accesses, corners=corners_of(frame))
     invented = sum(way[name] for way in (given.read, given.written) for name in ("bins", "vertices"))
-    depths = binned_traffic(tiles, contents, [replace(targets[1], needed=True)]).written["depth"]
+    depths = binned_traffic(tiles, contents, [targets[1]._replace(needed=True)]).written["depth"]
     return FrameBytes(
         immediate=immediate_traffic(accesses).total,
         binned={size: given.total + round((factor - 1) * invented) for size, factor in _SIZES.items()},

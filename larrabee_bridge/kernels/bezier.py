@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +23,7 @@ _RESULTS = 1 << 16
 """Start of the threads' memory, past what the assembler places."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tessellated:
+class Tessellated(NamedTuple):
     """Samples [patch, i, j, xyz] in float32, u = i/(k-1) and v = j/(k-1), and the run.
 
     The normal is dP/du x dP/dv, of unit length; it is zero where that product is, and wrong where the square of its

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,7 @@ _NEIGHBOURS = (
 """Row, column and distance of each neighbour, in the order of `cloth.mc`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClothLaw:
+class ClothLaw(NamedTuple):
     """Law of motion; lengths in radii of the ball."""
 
     spacing: float = 0.036

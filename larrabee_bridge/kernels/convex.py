@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,8 +51,7 @@ def icosahedra(count: int, side: float) -> NDArray[np.float32]:
     return ((_BODY * rng.uniform(0.3, 1, (count, 1, 3))) @ turns + middle).astype(np.float32)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Distances:
+class Distances(NamedTuple):
     """Distances of pairs, 0 where they meet, and the run."""
 
     found: NDArray[np.float32]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,7 @@ from pixelflow.simd.lanes.words import ByteMemory
 _CHANNELS = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Filtered:
+class Filtered(NamedTuple):
     """Filtered samples, float32[samples, rgba] from 0 to 1, and what they took."""
 
     colours: NDArray[np.float32]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,7 @@ def _runs(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
     return order, runs, cell
 
 
-@dataclass(frozen=True, slots=True)
-class FluidLaw:
+class FluidLaw(NamedTuple):
     """Law of forces: pressures are ``stiffness`` times the density above that at rest."""
 
     stiffness: float = 2.0

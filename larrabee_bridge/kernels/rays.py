@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,7 @@ from pixelflow.simd.lanes.words import ByteMemory
 _LOADS = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LoadConversion:
+class LoadConversion(NamedTuple):
     """Eight additions with an operand of one kind from memory."""
 
     conversion: Conversion
@@ -50,8 +49,7 @@ def loads(memory: bytes, config: CoreConfig | None = None) -> Iterator[LoadConve
 _PLAIN = (Conversion.NONE, Replication.NONE)
 
 
-@dataclass(frozen=True, slots=True)
-class RayTest:
+class RayTest(NamedTuple):
     """Cost of one more triangle for a thread."""
 
     vector: float

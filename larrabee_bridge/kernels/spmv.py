@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,7 @@ from pixelflow.simd.lanes.words import ByteMemory
 # Sparse matrices of known patterns, by rows, in slices of sixteen rows.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Matrix:
+class Matrix(NamedTuple):
     """A sparse matrix by rows: entries of row r are ``starts[r]`` to ``starts[r + 1]``, columns rising."""
 
     columns: int
@@ -106,8 +106,7 @@ _STEP = 2 * LINE_BYTES
 """Bytes of sixteen offsets and sixteen values."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Multiplied:
+class Multiplied(NamedTuple):
     """A product y, float32[rows], and the run."""
 
     y: NDArray[np.float32]

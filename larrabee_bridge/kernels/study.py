@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,7 @@ PEAK = 2 * LANES
 """Largest number of flops of a core in a cycle: a fused multiply-add in each lane (5.1)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CoresRun:
+class CoresRun(NamedTuple):
     """Cycles of a kernel's threads on cores that they share; every figure is a sum over what was executed."""
 
     pieces: NDArray[np.int64]
@@ -114,8 +113,7 @@ CORES = (1, 8, 16, 32, 48)
 """Core counts that kernels are scheduled on."""
 
 
-@dataclass(frozen=True, slots=True)
-class CoreScaling:
+class CoreScaling(NamedTuple):
     """Cycles until all work is done, by number of cores, locks of the work list included."""
 
     cores: tuple[int, ...]
@@ -149,8 +147,7 @@ def scaled(phases: Sequence[CoresRun], cores: Sequence[int] = CORES) -> CoreScal
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelResult:
+class KernelResult(NamedTuple):
     """Result of a kernel and its cycles."""
 
     work: str
@@ -179,8 +176,7 @@ class KernelResult:
         return scaled(self.phases)
 
 
-@dataclass(frozen=True, slots=True)
-class KernelStudy:
+class KernelStudy(NamedTuple):
     """A kernel of the paper by its name, and the function that runs it."""
 
     name: str

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -57,8 +56,7 @@ _COLOUR_BYTES = 4
 """Of a pixel, resolved, that leaves the core at the end of its tile."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BackEnd:
+class BackEnd(NamedTuple):
     """A frame drawn tile by tile; tiles are numbered row by row, ``columns`` in a row."""
 
     picture: Picture

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,7 @@ from pixelflow.simd.lanes.engine import AUTO
 from pixelflow.simd.lanes.words import ByteMemory
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
+class Attributes(NamedTuple):
     """Interpolated attributes of a draw's triangles, in addition to depths and colours."""
 
     textured: bool = False
@@ -174,8 +173,7 @@ _FIRST = 4096
 _CORNER_WORDS = 6
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlaneWords:
+class PlaneWords(NamedTuple):
     """Triangles as the back end reads them, and the run that made them: one thread for each sixteen."""
 
     words: np.ndarray

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -132,8 +133,7 @@ class BinRule(Enum):
     COVERED = "it covers at least one pixel centre of the tile"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bins:
+class Bins(NamedTuple):
     """For each tile, row by row, the triangles in it in the order of drawing.
 
     Tile t has ``triangles[starts[t] : starts[t + 1]]``.
@@ -214,8 +214,7 @@ def _boxed(
     return number, row * columns + column
 
 
-@dataclass(frozen=True, slots=True)
-class SubBin:
+class SubBin(NamedTuple):
     """One core's part of the bin of a tile: entries of its PrimSets, each with the PrimSet's sequence id."""
 
     core: int

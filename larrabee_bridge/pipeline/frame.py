@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ PRIMSET = 1000
 """Most triangles of a PrimSet (5.2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrameSetting:
+class FrameSetting(NamedTuple):
     """Options for drawing a frame; none changes the picture, but for planes in floats (`CoreConfig`)."""
 
     tile: int = 64
@@ -40,8 +39,7 @@ class FrameSetting:
     engine: str = AUTO
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LarrabeeRun:
+class LarrabeeRun(NamedTuple):
     """A frame as Larrabee drew it, with its cost; tiles are numbered row by row."""
 
     frame: Frame

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,8 +85,7 @@ class Cull(Enum):
     BACK = "those seen from behind"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VertexMesh:
+class VertexMesh(NamedTuple):
     """Vertices and triangles: float32[vertex, xyz], int32[triangle, 3], colours int64[triangle, corner, rgb]."""
 
     positions: NDArray[np.float32]
@@ -95,8 +95,7 @@ class VertexMesh:
     """Rows of the matrix that takes (x, y, z, 1) to clip space: the view is -w <= x, y <= w and 0 <= z <= w."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FrontEndSetting:
+class FrontEndSetting(NamedTuple):
     """Setting of the front end: the screen in pixels, sides of tiles, triangles of a PrimSet, threads of a core.
 
     With one sample a pixel boxes are around pixel centres; with four, around their samples.
@@ -171,8 +170,7 @@ def program_of(name: str, parameters: tuple[Place, ...] = ()) -> VectorProgram:
     return shipped(f"front_end/{name}.mc", **dict(parameters))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StageCost:
+class StageCost(NamedTuple):
     """Cost of a stage: cycles of a PrimSet's threads, each alone on a core, int64[primset]; instructions by family."""
 
     cycles: NDArray[np.int64]
@@ -307,8 +305,7 @@ def _room(triangles: int) -> int:
     return max(ROOM, 1 << (triangles - 1).bit_length())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Chosen:
+class _Chosen(NamedTuple):
     """Choice of threads, each of a PrimSet ``owner``: words of the survivors, and lists of triangles to cut."""
 
     record: NDArray[np.int64]
@@ -567,8 +564,7 @@ _SIDE_BY_SIDE = 1 << 27
 """Bytes of memory for PrimSets that are executed side by side."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FrontEndResult:
+class FrontEndResult(NamedTuple):
     """Result of a front end for a mesh; triangles are those that are binned, in the order of drawing."""
 
     triangles: ScreenTriangles
@@ -595,7 +591,7 @@ class FrontEndResult:
     @property
     def account(self) -> FrontEndResult:
         """The cycles and PrimSets, without triangles, which are large."""
-        return replace(self, triangles=self.triangles.part(np.zeros(0, np.int64)), weights=self.weights[:0].copy())
+        return self._replace(triangles=self.triangles.part(np.zeros(0, np.int64)), weights=self.weights[:0].copy())
 
     @property
     def cycles(self) -> NDArray[np.int64]:
@@ -668,7 +664,7 @@ def _together(mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, parts:
         weights=weights,
         primset=np.concatenate([part.primset for part in parts]),
         vertices=np.concatenate([part.vertices for part in parts]),
-        distinct=len(np.unique(mesh.corners)),
+        distinct=len(np.flatnonzero(np.bincount(mesh.corners.reshape(-1)))),
         costs=stages.costs,
         cores=stages.cores,
         dropped=dropped,

@@ -67,8 +67,8 @@ def front_of_screen(
         # Corners at the end of the range, 16K pixels away: floats may move them by a step, or have them cut.
         size = frame.width, frame.height, tile
         boxes = bin_triangles(triangles, *size, BinRule.BOX) if frame.samples == 1 else sampled_bins(triangles, *size)
-        return replace(front, bins=boxes)
-    return replace(front, bins=replace(front.bins, triangles=front.source[front.bins.triangles]))
+        return front._replace(bins=boxes)
+    return front._replace(bins=front.bins._replace(triangles=front.source[front.bins.triangles]))
 
 
 # Drawing on Larrabee: front end, rasterizer and back end run as programs, cores share PrimSets and tiles (Seiler et al.

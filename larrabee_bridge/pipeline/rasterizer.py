@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -499,8 +499,7 @@ class Blocks:
         return len(self.tile)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rasterized:
+class Rasterized(NamedTuple):
     """Triangles as blocks of pixels, and their cost.
 
     ``set_up`` has one thread for sixteen triangles in their order, ``descent`` one for each pair in the order of
@@ -525,7 +524,7 @@ class Rasterized:
     def account(self) -> Rasterized:
         """The cycles and counts, without blocks and planes, which are large."""
         empty = np.zeros(0, np.int64)
-        return replace(self, blocks=Blocks(*(empty,) * 5, self.blocks.masks[:0].copy()), words=None)
+        return self._replace(blocks=Blocks(*(empty,) * 5, self.blocks.masks[:0].copy()), words=None)
 
     @property
     def before_planes(self) -> int:
@@ -667,8 +666,7 @@ def _check_bins(bins: Bins, triangles: int, width: int, height: int, tile: int) 
 # The value of the rasterizer's bit scans: the same triangles with them and without.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ablation:
+class Ablation(NamedTuple):
     """The same triangles with the scalar bit scan, and with a loop over the bits."""
 
     instruction: Rasterized

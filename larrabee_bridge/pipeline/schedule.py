@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,8 +73,7 @@ class WorkKind(IntEnum):
     """A bin is taken, and its back end executed."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Schedule:
+class Schedule(NamedTuple):
     """All stretches of all cores in the order in which they began: int64[stretch] each, ``end`` excluded.
 
     ``work`` counts the frames; ``item`` is the PrimSet's sequence id or the bin's place in the frame, 0 for lists.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,8 +135,7 @@ _PLACE_BYTES = 2 * LINE_BYTES
 """Of the scratch memory in which `lists.mc` sorts: a line of depths and one of colours."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ListRoom:
+class ListRoom(NamedTuple):
     """Largest size of the lists of tiles in bytes, multiples of a stream's: int64[tile, work thread] each."""
 
     scratch: NDArray[np.int64]
@@ -209,8 +209,7 @@ def draw_bytes(quads: Quads, samples: int, attributes: Attributes) -> int:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DealtDraw:
+class DealtDraw(NamedTuple):
     """Places of one draw's quads in memory."""
 
     pairs: np.ndarray
@@ -510,8 +509,7 @@ _APART = 32
 Runs = Sequence[tuple[np.ndarray, RunNote]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DrawRequests:
+class DrawRequests(NamedTuple):
     """Texture requests of a draw, by the record of each quad."""
 
     asks: np.ndarray

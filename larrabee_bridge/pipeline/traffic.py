@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -106,8 +107,7 @@ class TrafficConfig:
 _TARGETS = ("colour", "depth")
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(NamedTuple):
     """Bytes from memory and to memory by purpose: colour, depth, texture, bins, vertices."""
 
     read: Mapping[str, int]
@@ -352,8 +352,7 @@ def _texture_lines(
 # that are resolved to one colour before the write, and every access between the first and the last.
 
 
-@dataclass(frozen=True, slots=True)
-class RenderTarget:
+class RenderTarget(NamedTuple):
     """A render target, named as in `Traffic`."""
 
     name: str
@@ -370,8 +369,7 @@ def default_targets(samples: int = 1) -> tuple[RenderTarget, ...]:
     return RenderTarget("colour", resolved=samples > 1), RenderTarget("depth", needed=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TileSizes:
+class TileSizes(NamedTuple):
     """Pixels of each tile that are on the screen: int64[tile]."""
 
     pixels: np.ndarray
@@ -384,8 +382,7 @@ class TileSizes:
         return cls(np.outer(down, across).ravel())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BinContents:
+class BinContents(NamedTuple):
     """Contents of the bins of a frame."""
 
     tiles: np.ndarray

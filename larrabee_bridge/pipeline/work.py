@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
@@ -78,8 +79,7 @@ CORES = (8, 16, 24, 32, 40, 48)
 """Core counts of figure 9; everything is relative to the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scaling:
+class Scaling(NamedTuple):
     """Schedules of the same work on rising numbers of cores."""
 
     schedules: tuple[Schedule, ...]
@@ -110,8 +110,7 @@ def scaling_of(
 # lower the mean, and move the longest bins away from it.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Balance:
+class Balance(NamedTuple):
     """Cycles of bins, each over the mean of its frame, ascending: float64[bin]."""
 
     ratios: np.ndarray

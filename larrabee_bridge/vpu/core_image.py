@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -314,8 +313,7 @@ _COUNTED_NATIVELY_AFTER = 2_000
 """Words of a note to count in Python: native code takes some tens of milliseconds to load."""
 
 
-@dataclass(frozen=True, slots=True)
-class SharedCore:
+class SharedCore(NamedTuple):
     """Account of a core."""
 
     cycles: int
@@ -393,8 +391,7 @@ _ROOM = 1 << 20
 """Words by which the notes of works grow at most."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Requests:
+class Requests(NamedTuple):
     """Texture requests of works, in the order of each work: int64[request] each."""
 
     work: Numbers
@@ -406,8 +403,7 @@ class Requests:
     """Within its work."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Queues:
+class Queues(NamedTuple):
     """Quads that a set-up thread deals: the queue of each, in the order of its work."""
 
     work: Numbers
@@ -587,7 +583,7 @@ class WorkRecord:
             work, number, busy, misses, line = (
                 np.concatenate([getattr(each, name) for each in self._requests]) for name in names
             )
-            for each in np.unique(work).tolist():
+            for each in {*work.tolist()}:
                 here = work == each
                 table = np.zeros((int(number[here].max()) + 1, at.REQUEST), np.int64)
                 for place, values in ((at.R_BUSY, busy), (at.R_MISSES, misses), (at.R_LINE, line)):
@@ -595,6 +591,6 @@ class WorkRecord:
                 requests[each] = table
         dealt: dict[int, Numbers] = {}
         for found in self._dealt:
-            for each in np.unique(found.work).tolist():
+            for each in {*found.work.tolist()}:
                 dealt[each] = np.concatenate([dealt.get(each, _NOTHING), found.queue[found.work == each]])
         return requests, dealt, np.concatenate([np.zeros((0, at.RANGE), np.int64), *self._ranges])

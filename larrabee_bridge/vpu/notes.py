@@ -6,8 +6,8 @@ Engines write notes and the models of time read them; a note has no values and n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ Step = tuple[int, tuple[int, ...]]
 """Number of an instruction, and the lines that it touched."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BasicBlocks:
+class BasicBlocks(NamedTuple):
     """Basic blocks of a program, in its order: each ends after a branch and before what a branch leads to."""
 
     bounds: NDArray[np.int64]
@@ -68,8 +67,7 @@ def _begins(program: VectorProgram) -> list[int]:
     return sorted(begins)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunNote:
+class RunNote(NamedTuple):
     """Execution of threads, or a part of it: later notes continue where this one ends.
 
     The words of a thread are, for each block that it executed to its end: the number of the block, then for each

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from larrabee_bridge.vpu.isa import INSTRUCTIONS, NAMES
 from larrabee_bridge.vpu.isa.operands import BRACES
@@ -29,8 +28,7 @@ MEMORY_BYTES = 1 << 16
 """Memory for the assembler's ranges; a run may have more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dependences:
+class Dependences(NamedTuple):
     """Registers and flags by name (vector registers as ``v3``), and whether memory is touched."""
 
     reads: frozenset[str]

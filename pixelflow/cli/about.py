@@ -8,8 +8,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from microcode.places import LANGUAGE
 from pixelflow import __version__
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 # guess in one place.
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRule:
+class ModelRule(NamedTuple):
     """One rule: what the model does, how well founded that is, and on what grounds."""
 
     text: str
@@ -283,7 +281,7 @@ def _caveats() -> Report:
     table = Table(
         [Column("code", fixed=True), Column("caveat")], [(each.code, each.title) for each in CAVEATS.values()]
     )
-    data: dict[str, Json] = {"caveats": [asdict(each) for each in CAVEATS.values()]}
+    data: dict[str, Json] = {"caveats": [each._asdict() for each in CAVEATS.values()]}
     return Report(results=[table, "", "an entry: pixelflow about CODE"], schema=_SCHEMA, data=data)
 
 
@@ -297,9 +295,8 @@ def _entries(asked: Sequence[str]) -> Report:
     for word, meaning, whose in words:
         parts += ["", f"{word}: {meaning} ({whose})"]
     heads = ("word", "meaning", "source")
-    data: dict[str, Json] = {
-        "caveats": [asdict(each) for each in caveats], "words": [dict(zip(heads, each, strict=True)) for each in words]
-    }  # fmt: skip
+    defined = [dict(zip(heads, each, strict=True)) for each in words]
+    data: dict[str, Json] = {"caveats": [each._asdict() for each in caveats], "words": defined}
     return Report(results=parts[1:], schema=_SCHEMA, data=data)
 
 

@@ -16,10 +16,10 @@ import select
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pixelflow.cli.arguments import count, count_or_zero
 from pixelflow.cli.live import InPlaceDisplay, console_of, draw_frame, opener_of, state_at, takes_live
@@ -209,7 +209,7 @@ def _shown(args: argparse.Namespace, screen: Screen, state: FrameState) -> Repor
     if args.svg is not None:
         color = args.color != "never" and not os.environ.get("NO_COLOR")
         with output_file(args.svg) as stream:
-            stream.write(_svg(replace(screen, color=color), state, args.height))
+            stream.write(_svg(screen._replace(color=color), state, args.height))
         screen.note(f"wrote {args.svg}")
     elif screen.format == "text":
         draw_frame(screen, state.frame, args.height)
@@ -221,8 +221,7 @@ def _shown(args: argparse.Namespace, screen: Screen, state: FrameState) -> Repor
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
+class _Frame(NamedTuple):
     """A frame as a figure of a page: the picture that --svg writes."""
 
     svg: str

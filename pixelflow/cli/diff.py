@@ -10,9 +10,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TypedDict, cast
+from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,16 +43,14 @@ _STATE_SCHEMA = "pixelflow.state/1"
 _PREFIX = "pixelflow."
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(NamedTuple):
     """A JSON report: its schema, and its values by dotted key."""
 
     schema: str
     values: dict[str, Json]
 
 
-@dataclass(frozen=True)
-class SavedState:
+class SavedState(NamedTuple):
     """Saved PE state: what it is about, its PEs, and arrays."""
 
     header: dict[str, Json]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from pixelflow.caveats import coded
 from pixelflow.cli.machine_values import PIXELFLOW, add_machine_option
@@ -126,7 +125,7 @@ def _entry(declaration: Declaration) -> Iterator[Part]:
 def _entry_object(declaration: Declaration) -> dict[str, Json]:
     hardware: dict[str, Json] = {}
     if isinstance(declaration, NodeDeclaration):
-        found = [{"example": example, **asdict(placed)} for example, placed in declaration.hardware.items()]
+        found = [{"example": example, **placed._asdict()} for example, placed in declaration.hardware.items()]
         hardware["hardware"] = {"needs": declaration.needs, "examples": found}
     return {
         "mnemonic": declaration.mnemonic,

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     _check(args)
     args.engine = engine_of(args, screen)
     drawing, words = args.machines[args.machine], drawing_options(args, args.machine)
-    line = replace(screen, progress=screen.progress and not args.live)
+    line = screen._replace(progress=screen.progress and not args.live)
     with Progress(line, counts=False) as progress, Watching(args, screen, effective, args.scene) as watching:
         require = refusal_of(args, args.machine, effective.config)
         watch = watching.attach if _is_watched(args) else None

@@ -13,9 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING, ClassVar, Literal, overload
+from typing import IO, TYPE_CHECKING, ClassVar, Literal, NamedTuple, overload
 
 from pixelflow.simd.errors import Fault, InputError, Place, UsageError
 
@@ -372,8 +371,7 @@ FORMATS = ("text", "json", "markdown", "html")
 """Forms of a report on standard output."""
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(NamedTuple):
     """Standard output as one command uses it; made from the common options."""
 
     width: int

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pkgutil import resolve_name
+from typing import NamedTuple
 
 from pixelflow.cli.arguments import add_common_options, add_config_options, add_engine_option, count, parsed
 from pixelflow.cli.camera_options import picture_size
@@ -49,8 +49,7 @@ from tessellation.studies import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Study:
+class Study(NamedTuple):
     """One study: its axes are options, and its columns come with the report."""
 
     name: str

@@ -16,6 +16,7 @@ from functools import lru_cache
 from io import FileIO
 from pathlib import Path, PurePath
 from time import perf_counter
+from typing import NamedTuple
 
 from microcode import places as files
 from pixelflow import __version__
@@ -44,8 +45,7 @@ _RANGE = re.compile(r"(-?\d+):(-?\d+)(?::(\d+))?")
 _PARAMETER = "param."
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """One name of the grid and the values it takes, in the order written; ``words`` makes a value an option."""
 
     name: str
@@ -190,8 +190,7 @@ BEHIND = ("version", *_HASHES)
 """Columns that people read last: the identity of what was measured."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """A point that cannot be built: its values contradict each other, or the program does not assemble with them."""
 
     text: str
@@ -209,8 +208,7 @@ class Refused:
         return {"exit_code": self.exit_code, "error": self.text}
 
 
-@dataclass(frozen=True, slots=True)
-class RunPoint:
+class RunPoint(NamedTuple):
     """A program on a node; without data (``function`` false) only time passes, and the cycles are the same."""
 
     program_text: str
@@ -237,8 +235,7 @@ class RunPoint:
         return _cycles([node.run(program, max_cycles=self.max_cycles, function=self.function)])
 
 
-@dataclass(frozen=True, slots=True)
-class TessellatePoint:
+class TessellatePoint(NamedTuple):
     """A tessellation: patches, samples of each, and how it is done."""
 
     patches: tuple[Patch, ...]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -218,7 +217,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     if choice is not None:
         patches, counts = tuple(patches[each] for each in choice.kept), [k for k in choice.samples if k]
     engine = engine_of(args, screen)
-    line = Progress(replace(screen, progress=screen.progress and not args.live))
+    line = Progress(screen._replace(progress=screen.progress and not args.live))
     with Watching(args, screen, effective, args.patches) as watching, line:
 
         def begin(one: PassBegins) -> None:

@@ -7,9 +7,8 @@ import io
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from pixelflow import __version__
 from pixelflow.cli.screen import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
 _ZIPPED = ".gz"
 
 
-@dataclass(frozen=True, slots=True)
-class TraceSubject:
+class TraceSubject(NamedTuple):
     """Subject of a trace, as far as it is known before anything runs."""
 
     clock_mhz: int
@@ -43,8 +41,7 @@ class TraceSubject:
     tracer: Callable[[Trace, Selection], Tracer[RunView, AccountView] | NodeTracer] = Tracer
 
 
-@dataclass(frozen=True, slots=True)
-class TraceFiles:
+class TraceFiles(NamedTuple):
     """Subscribes to nodes and writes the trace, as far as the runs came, in every requested format."""
 
     targets: Sequence[tuple[Format, str]]

@@ -19,10 +19,9 @@ import argparse
 import gc
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from secrets import token_hex
-from typing import cast
+from typing import NamedTuple, cast
 
 from pixelflow.cli.arguments import add_jobs_option
 from pixelflow.cli.machine_values import PIXELFLOW, examples_for
@@ -119,7 +118,7 @@ def verify(
             watching = stack.enter_context(Watching(args, screen, effective, source=""))
             attach = cast("Callable[[object], None]", watching.attach)  # the machines of this paper are nodes
             # A bar on the terminal would fight with the dashboard there.
-            screen = replace(screen, progress=screen.progress and not args.live)
+            screen = screen._replace(progress=screen.progress and not args.live)
         bench = paper.bench(attach)
         bench.timing_only = args.timing_only
         verified = _verified(screen, machine, claims, bench, workers, quick=args.quick)
@@ -164,8 +163,7 @@ _Found = tuple[CheckedClaim, Mapping[Hashable, object]]
 """A measured claim, and the executions of the bench up to then."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(NamedTuple):
     """Order from a command to the processes that measure for it."""
 
     machine: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ TOUR = shipped("pixelflow.course", "tour.ipynb")
 _STUBS = shipped("pixelflow.course", "stubs")
 
 
-@dataclass(frozen=True, slots=True)
-class Exercise:
+class Exercise(NamedTuple):
     """One task of the course.
 
     ``given`` draws values of ranges; ``expected`` says what ranges hold afterwards, from these values and from x and y
@@ -51,8 +50,7 @@ class Exercise:
         return source_of(self.name).read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(NamedTuple):
     """A byte of a PE that is not as expected; ``given`` are the values of ranges that this PE started with."""
 
     lane: int

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,22 +33,19 @@ Touched = Executed | Signalled | Taken | Blocked | StageBegan
 _TOUCHED: tuple[type[Touched], ...] = (Executed, Signalled, Taken, Blocked, StageBegan)
 
 
-@dataclass(frozen=True, slots=True)
-class Semaphore:
+class Semaphore(NamedTuple):
     """A semaphore: signals to it, taking from it, and waiting for it."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cycle:
+class Cycle(NamedTuple):
     """A position of the run."""
 
     cycle: int
 
 
-@dataclass(frozen=True, slots=True)
-class Bytes:
+class Bytes(NamedTuple):
     """Bytes of PEs, by name where they have one."""
 
     text: str
@@ -57,8 +55,7 @@ class Bytes:
     """None for all PEs."""
 
 
-@dataclass(frozen=True, slots=True)
-class StageBegin:
+class StageBegin(NamedTuple):
     """A stage, which a MARK begins."""
 
     name: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,7 @@ _GRID = 256
 """Cycles between two comparisons, until one finds a difference: a difference that is gone again before is not seen."""
 
 
-@dataclass(frozen=True)
-class RunDifference:
+class RunDifference(NamedTuple):
     """A register, flag or byte of memory that is not the same on both sides."""
 
     name: str
@@ -39,8 +37,7 @@ Executions = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
 """(stream, position) of the instructions that either side executed."""
 
 
-@dataclass(frozen=True)
-class Divergence:
+class Divergence(NamedTuple):
     """Two runs are equal at position ``cycle``, and not after it; at -1 where they begin differently."""
 
     cycle: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,8 +174,7 @@ _OF_ALL = ("any", "all", "count", "sum")
 """Functions of all PEs, also where a condition looks at some of them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _At:
+class _At(NamedTuple):
     """Where an expression is evaluated: a position, and the PEs that matter (None: all)."""
 
     node: Node
@@ -345,8 +345,7 @@ def _nodes(tree: syntax.ExpressionNode) -> Iterator[syntax.ExpressionNode]:
         yield from _nodes(each)
 
 
-@dataclass(frozen=True, slots=True)
-class StopCondition:
+class StopCondition(NamedTuple):
     """Condition of a stop: an expression that is true in any of the chosen PEs."""
 
     expression: PeExpression

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,7 @@ _STEPS = 2_000_000
 """Cycles of a program that are walked to find collisions before it is run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Collision:
+class Collision(NamedTuple):
     """The first collision of a transfer in one module."""
 
     module: int
@@ -127,8 +126,7 @@ Origins = NDArray[np.int32]
 """For each lane 0 where a value is defined, else the number of the read that it goes back to."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryFinding:
+class MemoryFinding(NamedTuple):
     """One finding: what, where in the program, in which cycle, by which PEs."""
 
     kind: Literal["never written", "collision"]
@@ -368,6 +366,6 @@ def with_findings(report: Report, checks: Sequence[MemoryCheck]) -> Report:
     return replace(
         report,
         results=[*report.results, "", *lines],
-        data={**report.data, "memory_check": {"left_out": left_out, "findings": [asdict(each) for each in found]}},
+        data={**report.data, "memory_check": {"left_out": left_out, "findings": [each._asdict() for each in found]}},
         failure=report.failure or (f"the check of memory has {counted(total, 'finding')}" if found else None),
     )

@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import cast
+from typing import NamedTuple, cast
 
 from pixelflow.evidence.derivation import Derivation, Number, same
 
 # Checks: a result that was computed, and how far it may be off. What is not held makes a verification fail.
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """Results of a program: ``found`` may be ``most``. ``by`` says what they were compared with."""
 
     item: str
@@ -48,8 +47,7 @@ class Reason(StrEnum):
     """Nothing here says why. That is known, and it excuses nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quotation:
+class Quotation(NamedTuple):
     """Quotation of a paper: one place, in its own words or figures."""
 
     section: str
@@ -59,8 +57,7 @@ class Quotation:
         return f"{self.section}: “{self.quote}”"
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """One note; ``section`` is where in the paper it belongs, ``places`` what a contradiction quotes."""
 
     name: str
@@ -103,8 +100,7 @@ class Digits(StrEnum):
 # where the figure would be printed as it was.
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """A published number: ``step`` is the size of its last printed digit where it is not a whole figure."""
 
     section: str
@@ -137,16 +133,14 @@ class RowVerdict(StrEnum):
 _FITTED = "fitted"
 
 
-@dataclass(frozen=True, slots=True)
-class Basis:
+class Basis(NamedTuple):
     """Foundation of a measured figure: how well founded that rule is, and the rule in words."""
 
     standing: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One figure; None where the paper prints none, no formula exists or nothing can be measured."""
 
     item: str
@@ -243,8 +237,7 @@ class Row:
 # Layouts: a table with the rows and columns that the paper prints, and the rows of figures that belong to its places.
 
 
-@dataclass(frozen=True, slots=True)
-class CellOf:
+class CellOf(NamedTuple):
     """One place of a printed table: the row that has its figure, by item and unit, and the form of the print."""
 
     item: str
@@ -257,8 +250,7 @@ class CellOf:
     """Item of the row that has the published figure, where one is printed for several places."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedForm:
+class PrintedForm(NamedTuple):
     """A table as printed: its headings, and rows of texts and places of figures."""
 
     heads: tuple[str, ...]
@@ -313,8 +305,7 @@ class ClaimVerdict(StrEnum):
     """A measure was left out or could not run here, or found nothing that could be compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedRange:
+class PrintedRange(NamedTuple):
     """A range, a bound, or a figure in few digits, as printed; both ends belong to it."""
 
     least: Number = -math.inf
@@ -395,8 +386,7 @@ class Measured:
     checks: tuple[Check, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedClaim:
+class CheckedClaim(NamedTuple):
     """A claim with what was measured, or the reason why nothing was."""
 
     claim: Claim

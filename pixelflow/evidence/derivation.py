@@ -12,8 +12,8 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 Number = int | float
 """A count, or a rate or share that is not a whole number."""
@@ -55,8 +55,7 @@ def rounded(value: Number, step: Number) -> Number:
 _FUNCTIONS: dict[str, Callable[..., Number]] = {"max": max, "min": min, "rounded": rounded}
 
 
-@dataclass(frozen=True, slots=True)
-class Derivation:
+class Derivation(NamedTuple):
     """An expression in the notation of Python: numbers, names, + - * / //, max(), min() and rounded(value, step)."""
 
     expression: str

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from pixelflow.evidence.claim import (
     Check,
@@ -36,8 +36,7 @@ class NotMeasured(Exception):
     """A measure that cannot be made on this bench; its text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(NamedTuple):
     """Statement of a report on everything that was executed on a bench."""
 
     key: str
@@ -167,8 +166,7 @@ AnyPaper: TypeAlias = Paper[Any]
 """A paper with any bench."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(NamedTuple):
     """The findings of the chosen claims, in their order."""
 
     paper: AnyPaper

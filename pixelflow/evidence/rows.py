@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from pixelflow.evidence.claim import CellOf, CheckedClaim, Claim, ClaimClass, ClaimVerdict, Row, RowVerdict
 from pixelflow.evidence.derivation import Derivation, Number, figure_text
@@ -41,8 +41,7 @@ def _short(value: Number) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """The texts of one place of a printed table."""
 
     published: str

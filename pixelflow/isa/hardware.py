@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import cast
+from typing import NamedTuple, cast
 
 from pixelflow.simd.isa.declare import Declaration, Instruction, Step
 from pixelflow.simd.lanes.algebra import Algebra
@@ -41,8 +41,7 @@ class Timed:
                 each.use(cycle)
 
 
-@dataclass(frozen=True, slots=True)
-class CyclePlacement:
+class CyclePlacement(NamedTuple):
     """The cycles of one instruction, from 0: of each access, each sum and each hop, and the hidden bits after it."""
 
     reads: tuple[int, ...]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from itertools import compress, pairwise
 from operator import mul
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import ALL, BEFORE, END, Family, Program, SourceLine
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 # The ledger of a run: input against output. An imbalance is a defect of the simulator.
 
 
-@dataclass(frozen=True, slots=True)
-class SignalFlow:
+class SignalFlow(NamedTuple):
     """The signals of one semaphore: sent by SIGNAL, of these carried to the other stream, taken by WAIT, left over."""
 
     sent: int
@@ -43,8 +42,7 @@ class SignalFlow:
         return self.sent == self.taken + self.left
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerFlow:
+class LedgerFlow(NamedTuple):
     """Bytes of one direction: as asked by the commands, carried by the wires, counted by the receiving box.
 
     On the local ports these include slots of EMCs without a PE left. ``used`` are the bytes on the pins, addresses
@@ -62,8 +60,7 @@ class LedgerFlow:
         return self.asked == self.carried == self.counted >= self.used >= self.moved
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(NamedTuple):
     """Signals, commands and bytes of a run. Commands and dones count one for each module."""
 
     signals: dict[int, SignalFlow]
@@ -116,7 +113,7 @@ class Ledger:
             "slots": self.slots,
             "slots_used": self.slots_used,
             "bytes": {
-                name: {each.name: getattr(flow, each.name) for each in fields(flow)}
+                name: flow._asdict()
                 for name, flow in (
                     ("to_tasics", self.inbound),
                     ("to_emcs", self.outbound),
@@ -177,8 +174,7 @@ def ledger_of(run: Clocked) -> Ledger:
 # The figure is missing from the text; section 5 says of it that all stalls are in the transfers, never in the EMCs.
 
 
-@dataclass(frozen=True, slots=True)
-class StageSpan:
+class StageSpan(NamedTuple):
     """A stage of one stream, from cycle ``start`` up to, but not including, ``end``.
 
     Its cycles are ``busy`` with the stream's instructions, ``transfer`` while the texture stream waits for its own
@@ -247,8 +243,7 @@ def stage_figures(runs: Sequence[Run]) -> tuple[Timeline, ...]:
 _LINES_SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
-class RoutineUse:
+class RoutineUse(NamedTuple):
     """Calls of a routine, and its cycles without and with those of the routines it called."""
 
     name: str

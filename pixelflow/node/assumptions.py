@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import compress
+from typing import NamedTuple
 
 from pixelflow.caveats import coded, resting_on
 from pixelflow.config import NodeConfig
@@ -92,8 +93,7 @@ class WordSupply(WordUse):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(NamedTuple):
     """An assumption about the cost of instructions, moved to another value."""
 
     key: str

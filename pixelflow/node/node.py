@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, overload
 
 from pixelflow.isa import Program
 from pixelflow.node.account import (
@@ -89,8 +89,7 @@ def _reason(error: BaseException) -> str:
     return RUN_REASONS.get(type(error), "internal error")
 
 
-@dataclass(frozen=True, slots=True)
-class _Saving:
+class _Saving(NamedTuple):
     """The cycle before which a run is to be saved, and the receiver of the state."""
 
     cycle: int

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
@@ -23,8 +23,7 @@ from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.units import Cycle
 
 
-@dataclass(frozen=True)
-class MachineRun:
+class MachineRun(NamedTuple):
     """The account of a run of several nodes."""
 
     runs: dict[int, Run]

@@ -7,8 +7,7 @@ array to the greatest. The image has a pixel for each PE, black for the least va
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,8 +144,7 @@ class PeMap(Shown):
         return ["".join(_SHADES[shade] for shade in row) for row in self._between(len(_SHADES) - 1, cells)]
 
 
-@dataclass(frozen=True, slots=True)
-class MapView:
+class MapView(NamedTuple):
     """The subject of a map: a flag, a register, a range that is one number, or one byte of memory."""
 
     text: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +59,7 @@ def _numbers(part: str, size: int, name: str) -> range:
     return range(low, high + 1)
 
 
-@dataclass(frozen=True, slots=True)
-class RangeView:
+class RangeView(NamedTuple):
     """A named range as one form; a range of several floats shows each."""
 
     range: MemoryRange

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import UnionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from pixelflow.observe import Bus, Event, Executed, RunBegan, RunEnded
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, Fault, InputError, MachineFault, Place, SimulatorError
 from pixelflow.simd.files import ARRAYS, read_bytes
 from pixelflow.simd.lanes import AUTO
-from pixelflow.simd.observe import Emitted
+from pixelflow.simd.observe import Emitted, ProgramView
 from pixelflow.simd.report import Json
 from pixelflow.simd.units import Snapshot
 
@@ -588,8 +588,7 @@ _PROGRAMS_OWN = ("halt", "deadlock", "cycle limit", "fault")
 """Ends that a replay reaches as well; after any other one the end of the run is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunEnd:
+class RunEnd(NamedTuple):
     """The end of a saved run."""
 
     cycles: int
@@ -742,24 +741,22 @@ class Recorder:
             case RunBegan():
                 self._runs += 1
                 if self._runs == self._number:
-                    self._begin(event)
+                    self._begin(event.program, event.view, event.cycle, function=event.function)
             case RunEnded() if self._runs == self._number and event.reason in _PROGRAMS_OWN:
                 digest = self._node.digest() if event.reason == "halt" else None
                 assert self.saved is not None, "the run has begun"
                 self.saved = replace(self.saved, end=RunEnd(event.cycle, event.reason, digest))
 
-    def _begin(self, event: RunBegan[Clocked | Replay]) -> None:
-        if not event.function:
+    def _begin(self, program: ProgramView, run: Clocked | Replay, cycle: int, *, function: bool) -> None:
+        if not function:
             raise InputError("a timing-only run has no PE data, so there is no run to save")
-        if event.cycle:
-            raise InputError(f"a run that was loaded at cycle {event.cycle} cannot be saved: it has no beginning")
-        streams = event.view.streams
+        if cycle:
+            raise InputError(f"a run that was loaded at cycle {cycle} cannot be saved: it has no beginning")
+        streams = run.streams
         entry = None if len(streams) > 1 else next(iter(streams))
         limit = next(iter(streams.values())).max_cycles
-        assert isinstance(event.program, Program), "a node runs node programs"
-        self.saved = SavedRun(
-            event.program, self._node.config, self._command, entry, limit, self._node.snapshot(), None
-        )
+        assert isinstance(program, Program), "a node runs node programs"
+        self.saved = SavedRun(program, self._node.config, self._command, entry, limit, self._node.snapshot(), None)
 
 
 def _refusal(message: str, file: str) -> InputError:

@@ -9,7 +9,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -60,7 +60,7 @@ CLASS_OF: Mapping[str, type] = {
     "gni.Parcel": Parcel,
     "wire.Sent": Sent,
 }
-"""Every class (a dataclass or an enumeration) whose values a saved file may hold; a name is never reused."""
+"""Every class (a record or an enumeration) whose values a saved file may hold; a name is never reused."""
 
 ADDED: Mapping[str, Mapping[str, int]] = {
     "transfer.Command": {"used": 0, "given": 0, "taken": 0},
@@ -76,16 +76,19 @@ NAME_OF: Mapping[type, str] = {kind: name for name, kind in CLASS_OF.items()}
 
 
 def has_fields(kind: type, values: Mapping[str, object]) -> bool:
-    """Return whether values are those of all fields of a dataclass, each of its declared type."""
+    """Return whether values are those of all fields of a class, each of its declared type."""
     hints = _hints(kind)
     return hints.keys() == values.keys() and all(_is(values[name], hint) for name, hint in hints.items())
 
 
 @cache
 def _hints(kind: type) -> Mapping[str, object]:
-    """Return the types of a dataclass's fields."""
-    hints = get_type_hints(kind)
-    return {each.name: hints[each.name] for each in fields(kind)}
+    """Return the types of the fields of a class whose values are saved."""
+    return get_type_hints(kind)
+
+
+def _members(record: object, kind: type) -> list[tuple[str, object]]:
+    return [(name, getattr(record, name)) for name in _hints(kind)]
 
 
 def _is(value: object, hint: object) -> bool:
@@ -126,15 +129,15 @@ def is_like(found: object, like: object) -> bool:
         if not isinstance(found, dict) or found.keys() != like.keys():
             return False
         return all(is_like(found[key], value) for key, value in like.items())
-    if isinstance(like, list | tuple):
-        return type(found) is type(like) and len(found) == len(like) and all(map(is_like, found, like))
-    if is_dataclass(like):
+    if type(like) in NAME_OF and not isinstance(like, Enum):
         # Types of fields are checked on construction; here the sizes.
         return type(found) is type(like) and all(
-            is_like(getattr(found, each.name), value)
-            for each in fields(like)
-            if isinstance(value := getattr(like, each.name), list | np.ndarray)
+            is_like(getattr(found, name), value)
+            for name, value in _members(like, type(like))
+            if isinstance(value, list | np.ndarray)
         )
+    if isinstance(like, list | tuple):
+        return type(found) is type(like) and len(found) == len(like) and all(map(is_like, found, like))
     return True
 
 
@@ -148,7 +151,7 @@ _BITS = 64
 def pack(value: object, arrays: list[NDArray[np.generic]]) -> object:
     """Return a value for JSON; arrays are appended to ``arrays`` and referred to by position.
 
-    Tuples, lists, dicts, enums and dataclasses of the node and of its boxes keep their types.
+    Tuples, lists, dicts, enums and records of the node and of its boxes keep their types.
     """
     match value:
         case None | bool() | str():
@@ -162,16 +165,14 @@ def pack(value: object, arrays: list[NDArray[np.generic]]) -> object:
             return {"array": len(arrays) - 1}
         case list():
             return {"list": [pack(each, arrays) for each in value]}
-        case tuple():
+        case tuple() if type(value) is tuple:
             return {"tuple": [pack(each, arrays) for each in value]}
         case Counter():
             return {"counter": [[pack(key, arrays), count] for key, count in value.items()]}
         case dict():
             return {"dict": [[pack(key, arrays), pack(each, arrays)] for key, each in value.items()]}
-    if is_dataclass(value) and not isinstance(value, type):
-        values = {each.name: pack(getattr(value, each.name), arrays) for each in fields(value)}
-        return {"class": _name_of(type(value)), "fields": values}
-    raise InternalError(f"a {type(value).__name__} cannot be saved: {value!r}")
+    kind = _name_of(type(value))
+    return {"class": kind, "fields": {name: pack(each, arrays) for name, each in _members(value, type(value))}}
 
 
 def unpack(packed: object, arrays: Sequence[NDArray[np.generic]], names: Mapping[str, type] = CLASS_OF) -> Any:

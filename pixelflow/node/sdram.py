@@ -41,8 +41,7 @@ class RuleScope(Enum):
     ALL = "all banks"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """The least distance of two commands: a number of clocks that follows from the times and the burst."""
 
     name: str
@@ -220,8 +219,7 @@ class Pattern(Enum):
     """The next access is in another bank, in any row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """The places of the commands of an access, in clocks from its activation, and the distance of the next one."""
 
     cycles: int

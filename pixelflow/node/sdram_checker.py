@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from pixelflow.config import SdramConfig
 from pixelflow.node.sdram_commands import CommandKind, SdramCommand, commands_of_rows, rows_of_commands
@@ -41,8 +42,7 @@ class Breach(StrEnum):
     COLUMN_RANGE = "column range"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The result of a check: legal, or the first illegal cycle and every rule broken in it."""
 
     commands: int

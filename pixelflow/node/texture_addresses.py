@@ -82,8 +82,7 @@ class _Bit(NamedTuple):
     bit: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(NamedTuple):
     """``width`` neighbouring bits that stay neighbours: from linear bit ``low`` to bit ``bit`` of a field."""
 
     low: int

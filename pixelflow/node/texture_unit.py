@@ -627,7 +627,7 @@ class TextureUnit(TextureState):
             raise MachineFault(f"bytes {start}..{start + size - 1} are outside a port of {PORT_BYTES}")
         returned = Return(self._present(modules), start, size)
         transfer = self.transfer or Transfer(Direction.RETURN)
-        self.transfer = replace(transfer, returned=returned)
+        self.transfer = transfer._replace(returned=returned)
 
     def load(self, modules: int, blocks: int, address: int) -> None:
         self.transfer = Transfer(Direction.LOAD, load=Load(self._present(modules), address, blocks))
@@ -647,7 +647,7 @@ class TextureUnit(TextureState):
         self._present(modules)
         for module in range(self._array.modules):
             if modules >> module & 1:
-                self.destinations[module] = replace(self.destinations[module], address=address)
+                self.destinations[module] = self.destinations[module]._replace(address=address)
 
     def _present(self, modules: int) -> int:
         if modules >> self._array.modules:
@@ -733,7 +733,7 @@ class TextureUnit(TextureState):
             return None
         marks, given = self._marked("MR"), self.engine.get_rows(OUTPUT_PORT, words)
         registers = (self.panel_minor, self.generator.counter, self.generator.step, *self.generator.crossbar)
-        return Asked((replace(transfer, returned=None), registers, marks.tobytes(), given.tobytes()), marks, given)
+        return Asked((transfer._replace(returned=None), registers, marks.tobytes(), given.tobytes()), marks, given)
 
     def _count_read(self, transfer: Transfer, read: KeptRead) -> None:
         self.moving, self._coming = Moving(read.lanes, read.served), read
@@ -828,7 +828,7 @@ class TextureUnit(TextureState):
             if load.includes(module):
                 memory.write(self._access.physical(addresses[0]), data.reshape(load.blocks, DEVICES, 4))
         self.moved["TASICs to texture memory"] += len(data) * load.modules.bit_count()
-        self.destinations[lowest] = replace(source, address=source.address + len(data))
+        self.destinations[lowest] = source._replace(address=source.address + len(data))
         self.moved["GPs to TASICs"] += len(data)
 
     def _begin_return(self, returned: Return) -> None:
@@ -843,7 +843,7 @@ class TextureUnit(TextureState):
             order = lanes[module * each : (module + 1) * each].T.ravel()
             data = port[order[order >= 0]].ravel()
             parts.append((where, data))
-            self.destinations[module] = replace(where, address=where.address + len(data))
+            self.destinations[module] = where._replace(address=where.address + len(data))
             self.moved["PEs to GPs"] += len(data)
         self.moving.returned = tuple(parts)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +42,7 @@ class Direction(Enum):
     LOAD = "GP memory to texture memory"
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(NamedTuple):
     """Bytes that PEs marked for writing send to GP memory: a part of the output port, of some modules."""
 
     modules: int
@@ -54,8 +54,7 @@ class Return:
         return bool(self.modules >> module & 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(NamedTuple):
     """Blocks of 32 bytes that go from GP memory to texture memory of the modules, to consecutive words."""
 
     modules: int
@@ -67,8 +66,7 @@ class Load:
         return bool(self.modules >> module & 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(NamedTuple):
     """A transfer to be made. Sizes in bytes: ``size`` from or to each SDRAM."""
 
     direction: Direction
@@ -173,8 +171,7 @@ class Transfer:
         return PORT_BYTES * self.pes_per_round if to_pes else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(NamedTuple):
     """The destination of bytes from a module to GP memory."""
 
     node: int = 0
@@ -183,8 +180,7 @@ class Destination:
     address: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TransferCommand:
+class TransferCommand(NamedTuple):
     """The command of the TIGC for the TASICs of one module. Only the addresses in it depend on data."""
 
     transfer: Transfer

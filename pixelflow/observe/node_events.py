@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from pixelflow.simd import observe as core
-from pixelflow.simd.observe import Event, ProgramView
+from pixelflow.simd.observe import ProgramView
 
 if TYPE_CHECKING:
     from _typeshed import SupportsItems
@@ -21,36 +21,39 @@ Access = TypeVar("Access")
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked(Event):
+class Blocked:
     """A WAIT found its semaphore empty."""
 
+    cycle: int
     stream: str
     index: int
     semaphore: int
 
 
 @dataclass(frozen=True, slots=True)
-class Signalled(Event):
+class Signalled:
     """A SIGNAL was executed."""
 
+    cycle: int
     stream: str
     index: int
     semaphore: int
 
 
 @dataclass(frozen=True, slots=True)
-class Taken(Event):
+class Taken:
     """A WAIT received its signal: the n-th taken from a semaphore is the n-th sent to it."""
 
+    cycle: int
     stream: str
     index: int
     semaphore: int
 
 
-@dataclass(frozen=True, slots=True)
-class Accessed(Event):
+class Accessed(NamedTuple):
     """The TASICs of a module were busy from ``cycle`` up to ``end``."""
 
+    cycle: int
     module: int
     end: int
     what: str
@@ -66,44 +69,45 @@ class Accessed(Event):
     """Slots for accesses, one of each EMC in each round, used or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathUsed(Event):
+class PathUsed(NamedTuple):
     """A path out of the GNI was busy from ``cycle`` up to ``end``; paths are named as in `Run.gni_cycles`."""
 
+    cycle: int
     path: str
     end: int
     amount: int
     """Bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class EnablesChanged(Event):
+class EnablesChanged(NamedTuple):
     """The number of enabled PEs of each module has changed in this cycle; only in runs with PE data."""
 
+    cycle: int
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EnabledCounted(Event):
+class EnabledCounted(NamedTuple):
     """The sum of enabled PEs of each module over the busy cycles of the EMC stream; at the end of runs with PE data."""
 
+    cycle: int
     counts: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class TransferBegan(Event, Generic[Access]):
+class TransferBegan(Generic[Access]):
     """A transfer to or from texture memory has begun, and its addresses are known."""
 
+    cycle: int
     stream: str
     index: int
     access: Access
     """The accesses, EMC by EMC and round by round."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryGiven(Event):
+class MemoryGiven(NamedTuple):
     """Bytes of all PEs were written from outside of the program; ``cycle`` has no meaning."""
 
+    cycle: int
     start: int
     size: int
 

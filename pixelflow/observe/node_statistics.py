@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pixelflow.observe.node_events import (
     Accessed,
@@ -32,8 +33,7 @@ Values = Mapping[tuple[str, ...], Value]
 """By the values of the parts in angle brackets; () for a name without any."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statistic:
+class Statistic(NamedTuple):
     """A count: ``name`` with parts in angle brackets, and the events that are added up, here or in the account."""
 
     name: str

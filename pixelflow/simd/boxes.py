@@ -8,8 +8,8 @@ import random
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar, cast
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar, cast
 
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError, nearest
 from pixelflow.simd.observe import Bus
@@ -32,8 +32,7 @@ class WireError(InternalError):
     """A box sent more than its wire carries, read what was not there, or left an item unread."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """One item on a wire, from the cycle in which it was sent to the first cycle in which it can be read."""
 
     wire: str
@@ -325,8 +324,8 @@ class Box(ABC, Generic[SpecT, StateT]):
 
     def __init__(self, name: str, spec: SpecT, state: StateT) -> None:
         declared = getattr(type(spec), "__dataclass_params__", None)
-        if declared is None or not declared.frozen:
-            raise InternalError(f"box {name}: its spec must be a frozen dataclass, not {type(spec).__name__}")
+        if not isinstance(spec, tuple) and (declared is None or not declared.frozen):
+            raise InternalError(f"box {name}: its spec must be immutable, not {type(spec).__name__}")
         if not is_dataclass(state) or isinstance(state, type):
             raise InternalError(f"box {name}: its state must be a dataclass, not {type(state).__name__}")
         self.name = name
@@ -399,8 +398,7 @@ class NetlistError(InternalError):
     """Boxes and wires that do not fit together; the message lists every fault."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Connection:
+class _Connection(NamedTuple):
     wire: Wire
     source: AnyBox
     source_port: str

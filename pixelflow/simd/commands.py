@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from pixelflow.simd.report import Report
@@ -22,8 +22,7 @@ Told: TypeAlias = Mapping[str, Any]
 """Arguments passed to a machine's drawer by keyword: its options, and ``config``."""
 
 
-@dataclass(frozen=True)
-class MachineOption:
+class MachineOption(NamedTuple):
     """An option of one machine for its pictures."""
 
     flag: str
@@ -56,8 +55,7 @@ class ConfigurationOption:
     """Reasons why a value that matters to something else (`param`'s ``matters``) changes no picture."""
 
 
-@dataclass(frozen=True)
-class ProjectionChoice:
+class ProjectionChoice(NamedTuple):
     """A way to project that only one machine has, in addition to the host's."""
 
     name: str

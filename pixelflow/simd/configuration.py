@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from pixelflow.simd.errors import Fault, InputError, InternalError, Place, nearest, suggestion
 from pixelflow.simd.files import CONFIGURATION, read_text
@@ -33,8 +33,7 @@ Value = int | bool | str
 """Types of a configuration value. There are no fractions: every quantity is a count."""
 
 
-@dataclass(frozen=True, slots=True)
-class PresetValue:
+class PresetValue(NamedTuple):
     """A value that a preset sets in the place of the default, and how well founded it is."""
 
     value: Value
@@ -289,8 +288,7 @@ class Effective(Generic[Config]):
         return cast("Described", self.config)
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
+class _Setting(NamedTuple):
     """One value that a user wrote, and where."""
 
     key: str
@@ -498,7 +496,7 @@ def _with_place(fault: Fault, chosen: Mapping[str, _Setting]) -> Fault:
     section_name = fault.message.partition(".")[0]
     related = [key for key in chosen if key.partition(".")[0] == section_name]
     for key in named + related:
-        return replace(fault, place=chosen[key].place)
+        return fault._replace(place=chosen[key].place)
     return fault
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
 from pixelflow.simd.errors import Fault, InputError, SimulatorError, nearest
 from pixelflow.simd.report import Fact, Part, counted, cut
@@ -105,8 +105,7 @@ class StopMet(Generic[StopSeen]):
     stop: StopSeen
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOutcome:
+class SessionOutcome(NamedTuple):
     """Why the run is where it is now."""
 
     hits: tuple[StopMet[SomeStop], ...] = ()
@@ -296,8 +295,7 @@ View = Callable[..., Iterable[Part]]
 """A function of the columns, the session and what is asked about."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunViews:
+class RunViews(NamedTuple):
     """Common part of every dialogue: the run, its position, and the stops that were met."""
 
     run: View

@@ -24,8 +24,8 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 _DISTRIBUTION = "pixelflow-sim"
 _PROJECT = "pyproject.toml"
@@ -33,8 +33,7 @@ _PACKAGES = Path(__file__).parents[2]
 """The folder of the packages of this process: of a checkout, or of an installation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a fault is: a file, and as much of line, column, key and source text as is known.
 
     ``line`` and ``column`` count from 1; ``length`` is the number of characters that the caret underlines.
@@ -55,8 +54,7 @@ class Place:
         return ":".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing that is wrong: what, where, and what would be right."""
 
     message: str

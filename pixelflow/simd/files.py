@@ -11,12 +11,11 @@ import re
 import stat
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from glob import glob
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 from pixelflow.simd.errors import Fault, InputError, Place
 
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
 # Kinds of files that are read, with a limit in bytes for each: a larger one is refused before it is held.
 
 
-@dataclass(frozen=True, slots=True)
-class FileKind:
+class FileKind(NamedTuple):
     """A kind of file: its name in messages, and its limit in bytes, uncompressed."""
 
     what: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 # Views of programs and of runs: the parts of them that watchers read. The real objects satisfy these.
 
@@ -99,17 +99,17 @@ Account = TypeVar("Account", bound=AccountView)
 """A machine's account of a run that has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Protocol):
     """Something that happened; ``cycle`` counts from the beginning of the run."""
 
-    cycle: int
+    @property
+    def cycle(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class RunBegan(Event, Generic[View]):
+class RunBegan(NamedTuple, Generic[View]):
     """A run begins; the first event of every run. A run that continues from a checkpoint begins at its cycle."""
 
+    cycle: int
     program: ProgramView
     entries: tuple[str, ...]
     """The streams that run."""
@@ -122,18 +122,20 @@ class RunBegan(Event, Generic[View]):
 
 
 @dataclass(frozen=True, slots=True)
-class Executed(Event):
+class Executed:
     """A stream has issued the instruction at a position of the program."""
 
+    cycle: int
     stream: str
     index: int
     cycles: int
 
 
 @dataclass(frozen=True, slots=True)
-class Waited(Event):
+class Waited:
     """A stream was idle from ``cycle`` up to ``end``, at the instruction of that index."""
 
+    cycle: int
     stream: str
     index: int
     reason: str
@@ -141,61 +143,62 @@ class Waited(Event):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class StageBegan(Event):
+class StageBegan(NamedTuple):
     """A mark of the program was met."""
 
+    cycle: int
     stream: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class RoutineEntered(Event):
+class RoutineEntered(NamedTuple):
     """A call was executed; ``depth`` is 1 for a call from the main program."""
 
+    cycle: int
     stream: str
     name: str
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
-class RoutineLeft(Event):
+class RoutineLeft(NamedTuple):
     """A routine has returned; ``depth`` as it was when the routine was entered."""
 
+    cycle: int
     stream: str
     name: str
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
-class Carried(Event):
+class Carried(NamedTuple):
     """An item was sent over a wire; it can first be read in cycle ``arrives``."""
 
+    cycle: int
     wire: str
     arrives: int
     amount: int
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class QueueFilled(Event):
+class QueueFilled(NamedTuple):
     """The number of items in a queue of a box changed."""
 
+    cycle: int
     queue: str
     """The box, a space, the queue's name."""
     fill: int
     capacity: int
 
 
-@dataclass(frozen=True, slots=True)
-class Progressed(Event):
+class Progressed(NamedTuple):
     """The run has come to a cycle; sent now and then, for displays that look at the run themselves."""
 
+    cycle: int
 
-@dataclass(frozen=True, slots=True)
-class RunEnded(Event, Generic[Account]):
+
+class RunEnded(NamedTuple, Generic[Account]):
     """A run has ended, for whatever reason; the last event of every run."""
 
+    cycle: int
     reason: str
     """``halt``, or what stopped it: ``deadlock``, ``cycle limit``, ``fault``, ``refused``, ``interrupted``,
     ``internal error``."""

@@ -20,10 +20,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pixelflow.simd.files import sources_of
 
@@ -58,8 +57,7 @@ def folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / _PACKAGE
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFile:
+class StoredFile(NamedTuple):
     """One file of a store."""
 
     path: str

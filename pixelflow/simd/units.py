@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NewType, TypeAlias
+from typing import Any, NamedTuple, NewType, TypeAlias
 
 
 def whole_number(text: str, least: int = 1, most: float = math.inf, wanted: str = "a whole number above 0") -> int:
@@ -54,8 +53,7 @@ GUESSED = (Standing.FITTED, Standing.INVENTED)
 """The standings of assumptions: values and costs that no source prints."""
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(NamedTuple):
     """A number of a model, or of the machine that it models."""
 
     key: str

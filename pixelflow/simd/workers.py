@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from pixelflow.simd.errors import SimulatorError
 
@@ -102,8 +102,7 @@ class WorkerPool:
         return _processes(min(self.jobs, items)) if self._kept is None else self._kept.lent()
 
 
-@dataclass(frozen=True, slots=True)
-class _Seat:
+class _Seat(NamedTuple):
     """A place where one item at a time can be done."""
 
     executor: Executor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,8 +57,7 @@ PIXELFLOW = "pixelflow"
 """The machine whose node tessellates for every machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrameOrder:
+class FrameOrder(NamedTuple):
     """How a frame is made: samples along u and along v, ways of the tessellation, who draws, and from where."""
 
     samples: int

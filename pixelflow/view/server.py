@@ -15,7 +15,7 @@ from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import PurePath
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from pixelflow.simd.errors import (
     Fault,
@@ -42,8 +42,7 @@ _TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Asset:
+class Asset(NamedTuple):
     """A file as it is handed out."""
 
     media_type: str
@@ -73,8 +72,7 @@ _NAMES = (HOST, "localhost")
 _TOKEN_BYTES = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """Judges requests to one port."""
 
     port: int
@@ -146,8 +144,7 @@ class RealField(WholeField):
     noun = "a number"
 
 
-@dataclass(frozen=True, slots=True)
-class TextField:
+class TextField(NamedTuple):
     """A text of this many characters at most, or one of some words."""
 
     longest: int = 200

@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from microcode.places import LIBRARY
 from pixelflow.config import THESIS, NodeConfig
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from tessellation.host.tessellator import Tessellation
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ModelWork:
+class ModelWork(NamedTuple):
     """A tessellated model, and the work of it."""
 
     model: Model

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +36,7 @@ class Amounts:
         return Amounts(self.patches + other.patches, self.blocks + other.blocks, self.samples + other.samples)
 
 
-@dataclass(frozen=True, slots=True)
-class PatchLedger:
+class PatchLedger(NamedTuple):
     """Marked patches, and pass by pass those placed on the array and those that came back."""
 
     registered: int

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,8 +46,7 @@ class _ToClients(Returned):
                 builder.emit("TAS_SetGp", senders & modules, client + 1, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """The run that brought the results of one pass to the clients."""
 
     run: MachineRun

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -51,8 +51,7 @@ SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
 _KEPT_PROGRAMS = 16
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PassResult:
+class PassResult(NamedTuple):
     """Results of one pass in PE memory, per lane, and its account."""
 
     plan: Plan
@@ -246,11 +245,11 @@ class Session:
         chained: list[Plan] = []
         taken = self.take is not None and not self.method.fine
         if taken and self.take_every:
-            return tuple(replace(plan, buffer=number % 2, taken=True) for number, plan in enumerate(plans))
+            return tuple(plan._replace(buffer=number % 2, taken=True) for number, plan in enumerate(plans))
         before = None
         for number, plan in enumerate(plans):
-            plan = replace(plan, before=before, buffer=number % 2, last=plan is plans[-1])
-            plan = replace(plan, taken=plan.last and taken)
+            plan = plan._replace(before=before, buffer=number % 2, last=plan is plans[-1])
+            plan = plan._replace(taken=plan.last and taken)
             before = plan.written(self._write_back(plan).own_floats)
             chained.append(plan)
         return tuple(chained)
@@ -371,8 +370,7 @@ def check_nets(patches: list[Patch], first: int = 0) -> None:
 # other procedures bring them back into the PEs.
 
 
-@dataclass(frozen=True, slots=True)
-class KeptResults:
+class KeptResults(NamedTuple):
     """The cost of keeping the results of a tessellation, except cycles in the accounts of its passes."""
 
     stores: tuple[Run, ...]
@@ -461,7 +459,7 @@ class CachingSession(Session):
         """Return the passes, each of which writes the results of the one before, if wanted and if it has room."""
         areas = [self._area(number) for number in range(len(plans))]
         chained = [
-            replace(plan, keeps=KeptPass(plans[number - 1].memory, areas[number - 1]))
+            plan._replace(keeps=KeptPass(plans[number - 1].memory, areas[number - 1]))
             if number and self.method.kept_beside and KeptPass.fits(plan.memory)
             else plan
             for number, plan in enumerate(plans)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -91,8 +92,7 @@ def _drawn(file: bpt.PatchFile) -> RasterImage | None:
 # An account of trims for reports: the work of the array, and the uncounted work of the GPs.
 
 
-@dataclass(frozen=True, slots=True)
-class TrimAccount:
+class TrimAccount(NamedTuple):
     """The trims of a tessellation and of its mesh.
 
     ``segments`` replace ``curves`` Bezier pieces; ``broadcast`` counts those that a row of samples meets, and those
@@ -189,9 +189,9 @@ def together(accounts: Sequence[TrimAccount]) -> TrimAccount | None:
     """Return the account of several tessellations one after the other; None if there are none."""
     if not accounts:
         return None
-    names = [each.name for each in fields(TrimAccount) if each.name not in ("bound", "tolerance")]
+    names = [each for each in TrimAccount._fields if each not in ("bound", "tolerance")]
     sums = {name: sum(getattr(each, name) for each in accounts) for name in names}
-    return replace(accounts[0], **sums, bound=max(each.bound for each in accounts))
+    return accounts[0]._replace(**sums, bound=max(each.bound for each in accounts))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import sqrt
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from microcode import Imm, Mem, Register
 from pixelflow.simd.errors import InternalError
@@ -518,8 +517,7 @@ _SLOTS = (0, 2, 1, 3)
 """Slot of each of four columns after the exchange."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
+class _Sums(NamedTuple):
     """The routines of a pass: inner sums of a column, and outer sums of all."""
 
     memory: MemoryMap

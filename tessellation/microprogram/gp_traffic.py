@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ _MOST_BLOCKS = (1 << 16) - 1
 """Blocks of 32 bytes that one TAS_MemLoad can name."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """Consecutive blocks of texture memory of one or several modules (one bit each) at a linear address."""
 
     modules: int

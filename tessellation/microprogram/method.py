@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ READING = coded("reading of the results", "PF202")
 """Work that takes no cycles: the ways from and to the GPs."""
 
 
-@dataclass(frozen=True, slots=True)
-class FloatLibrary:
+class FloatLibrary(NamedTuple):
     """One float library: the source of its routines and the ending of their names."""
 
     name: str
@@ -351,8 +350,7 @@ def _values(method: Method, patch: Patch) -> np.ndarray:
     return method.stored.packed(stored_patterns(patch, method.stored, reordered=reordered))
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenPass:
+class WrittenPass(NamedTuple):
     """A pass whose results are written back: their layout in PE memory, and the area of GP memory for them.
 
     ``gone`` of the six floats of a result have been written back during the pass itself.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import microcode
 from microcode import Mem, Program
@@ -121,8 +120,7 @@ or from one to the only GP, a byte takes 1,024 cycles; between two bicubic reads
 schedule of the thesis and for 3,000 in that of shared columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """A pass of patches of one net size; the ``first`` of a session configures the LEE."""
 
     memory: MemoryMap
@@ -146,8 +144,7 @@ class Plan:
         return WrittenPass(self.memory, self.work, self.buffer, gone)
 
 
-@dataclass(frozen=True, slots=True)
-class PassWork:
+class PassWork(NamedTuple):
     """The work of a pass: its plan, the patches by number, and the places of their control values."""
 
     plan: Plan
@@ -232,7 +229,7 @@ def _pass_builder(work: PassWork, library: FloatLibrary, config: NodeConfig, met
     """Return the builder of a pass's program."""
     plan, memory = work.plan, work.plan.memory
     builder = microcode.Builder(f"tessellate {memory.rows}x{memory.columns}")
-    library = replace(library, mantissa_bytes=method.mantissa_bytes)
+    library = library._replace(mantissa_bytes=method.mantissa_bytes)
     library.include(builder, memory["scratch"].start)  # first, as one that is kept begins a draft
     for use in memory:
         if use.size and use.name != "scratch":

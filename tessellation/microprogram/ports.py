@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -153,8 +152,7 @@ _PARTS = {
 """Begin of the parts of each way: in a bicubic pass of the thesis those of `alternate` never wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptPass:
+class KeptPass(NamedTuple):
     """Results of the pass before that a pass writes: their layout in PE memory, and the area that takes them."""
 
     memory: MemoryMap

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from microcode import Imm, Mem, Register
 from pixelflow.isa import INPUT_PORT, Addressing
@@ -45,16 +45,14 @@ _SLOTS = (0, 2, 1, 3)
 """Slot of each of four columns after the exchange."""
 
 
-@dataclass(frozen=True, slots=True)
-class Banks:
+class Banks(NamedTuple):
     """Bytes of one bank of an SDRAM, and True if patches are in both, so that accesses can alternate."""
 
     bytes_each: int
     alternate: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """Patches side by side whose base addresses are a * x + b * y + c for all y starting at ``y``."""
 
     y: int

@@ -8,8 +8,7 @@ as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from microcode import Imm, Mem, Register
 from pixelflow.config import ArrayConfig
@@ -134,8 +133,7 @@ FIRST_LOADS = {False: ((0, (False, True)), (1, (False, True))), True: ((0, (Fals
 _LATER_LOADS = {Surface.DU: ((0, (True,)),), Surface.DV: ((0, (False,)), (1, (True,)))}
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """The parts from which the evaluation of a pass is built."""
 
     memory: MemoryMap
@@ -293,8 +291,7 @@ _PARITY = 2
 _EDGE_BYTES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Trims:
+class Trims(NamedTuple):
     """The trims of the patches of a pass: their polygons by the number of the patch. Without any, nothing is emitted.
 
     Each PE counts the trim segments that its sample's ray crosses, modulo 2. The GPs break trim curves into segments

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from microcode import Mem
 from pixelflow.config import THESIS, ArrayConfig
@@ -34,16 +33,14 @@ _LEAST = 3
 """Bytes of the smallest part: fewer would take no less time than the read."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenFloat:
+class WrittenFloat(NamedTuple):
     """A float to be written back: its place in PE memory, and the first read (starting at 0) with which it can go."""
 
     place: int
     ready: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenFloats:
+class WrittenFloats(NamedTuple):
     """Floats that PEs send, in the order in which they are ready; ``first`` is the first of the six of a result."""
 
     sent: Returned
@@ -56,8 +53,7 @@ class WrittenFloats:
         return -(-FLOAT_BYTES * len(self.floats) // _LEAST) * len(self.sent.groups)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """Bytes that every PE of some modules sends."""
 
     sent: Returned

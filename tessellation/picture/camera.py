@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,7 @@ _APART = 1e-9
 """Smallest distance between the eye and the place it looks at."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """The place of the camera, and the picture's size in pixels.
 
     With ``eye`` and ``look_at`` it is at the one and looks at the other, in the model's coordinates, and cuts away
@@ -82,8 +81,7 @@ def apart(eye: object, look_at: object) -> bool:
     return math.dist(eye, look_at) >= _APART
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Camera:
+class Camera(NamedTuple):
     """Eye, the three axes (right, up, back) as rows, and pixels per unit at distance 1."""
 
     eye: np.ndarray
@@ -118,8 +116,7 @@ class Camera:
         return self.axes.T @ np.stack([x, y, np.full(x.shape, -1.0)])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Standpoint:
+class Standpoint(NamedTuple):
     """A camera before a model, or in the midst of it, and the depths that become 0 and 1.
 
     The camera sees (point - ``origin``) / ``extent``; ``low`` and ``high`` are its depths of the nearest and farthest
@@ -150,7 +147,7 @@ class Standpoint:
         """
         distances = self.distances(points)
         nearest = max(distances.min(), self.near)
-        return replace(self, low=-1.0 / nearest, high=-1.0 / max(distances.max(), nearest))
+        return self._replace(low=-1.0 / nearest, high=-1.0 / max(distances.max(), nearest))
 
     def reached_past(self, points: np.ndarray) -> bool:
         """Return True if any of the points, float64[point, xyz], is nearer than the near plane, so that its depth is
@@ -161,7 +158,7 @@ class Standpoint:
     def widened(self, share: float, *, nearest: bool = True) -> Standpoint:
         """Return the same with depths from share / (1 + 2 share) to 1 less that; from 0 without ``nearest``."""
         margin = share * (self.high - self.low)
-        return replace(self, low=self.low - margin * nearest, high=self.high + margin)
+        return self._replace(low=self.low - margin * nearest, high=self.high + margin)
 
     def placed(self, points: np.ndarray) -> np.ndarray:
         """Return points as the camera sees them."""
@@ -236,7 +233,7 @@ def frame(points: np.ndarray, view: View) -> Camera:
             camera = _fitted(points, axes, focal, width, height)
             if not _filled(camera, points) >= 0:
                 raise InputError(Fault("there is no place from which a camera sees all points"))
-    return replace(camera, focal=camera.focal * view.zoom)
+    return camera._replace(focal=camera.focal * view.zoom)
 
 
 def _stepped(points: np.ndarray, axes: np.ndarray, focal: float, width: int, height: int) -> Camera:
@@ -288,8 +285,7 @@ _LEAST_SPAN = 2.0**-20
 """Depths are spread over at least this share of the nearest one: what is at one distance is seen as flat."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offset:
+class Offset(NamedTuple):
     """Difference of vertices on the screen from those of the same camera in 64 bits.
 
     ``steps`` is the largest difference of x or y in 1/256 pixel, ``depth_steps`` that of the depth in steps of 2^-24;
@@ -349,7 +345,7 @@ def widened_for_floats(standpoint: Standpoint, points: NDArray[np.float64]) -> S
     that end: triangles are cut where the depth is 0.
     """
     span = max(standpoint.high - standpoint.low, _LEAST_SPAN * -standpoint.low)
-    standpoint = replace(standpoint, high=standpoint.low + span)
+    standpoint = standpoint._replace(high=standpoint.low + span)
     rows = clip_matrix(standpoint)[2:]
     sizes = np.abs(points) @ np.abs(rows[:, :3]).T + np.abs(rows[:, 3])
     distance = np.maximum(points @ rows[1, :3] + rows[1, 3], standpoint.near)

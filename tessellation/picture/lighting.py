@@ -8,7 +8,7 @@ light and the conversion to integers are done here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,7 @@ _BESIDE = 2
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CutTriangles:
+class CutTriangles(NamedTuple):
     """Triangles after a cut, in their order, each replaced by its pieces.
 
     ``corners`` is float64[triangle, corner, 3], X, Y and distance; ``source`` int64[triangle] the number of the
@@ -108,8 +107,7 @@ def _cut(
     return inside
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScreenCorners:
+class ScreenCorners(NamedTuple):
     """Corners of triangles on the screen: ``places`` float64[triangle, corner, 3], x and y in pixels and the depth.
 
     ``nearness`` float64[triangle, corner] is 1 / distance in shares of the nearest one's; ``cut`` is None if no

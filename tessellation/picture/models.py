@@ -10,10 +10,9 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +40,7 @@ _FACETS = re.compile(rb"^\s*facet\s", re.IGNORECASE | re.MULTILINE)
 _WHOLE = "is it whole, and in the form that its name says?"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Model:
+class Model(NamedTuple):
     """``points`` and ``normals`` are float64[vertex, xyz], ``corners`` int64[triangle, 3]."""
 
     points: np.ndarray
@@ -202,7 +200,7 @@ def read_texels(path: Path, largest: int, allowed: str) -> NDArray[np.uint8]:
         what = "reading textures needs Pillow, which is not installed"
         raise MissingPackageError(what, "image", Place(str(path))) from None
     except InputError as error:
-        raise InputError(replace(fault, place=Place(str(path))) for fault in error.faults) from None
+        raise InputError(fault._replace(place=Place(str(path))) for fault in error.faults) from None
     except UnidentifiedImageError:  # its message has an address of memory
         raise InputError(Fault("not a picture that can be read: no format that is known", Place(str(path)))) from None
     except Exception as error:  # the library's readers raise whatever the damage leads to

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.attendance import Telling
@@ -33,8 +33,7 @@ Loaded = TypeVar("Loaded")
 """A scene that has been made."""
 
 
-@dataclass(frozen=True, slots=True)
-class SceneSource:
+class SceneSource(NamedTuple):
     """Settings for a scene beyond its file.
 
     ``size`` and ``samples`` (a pixel's) replace those of a scene file; ``patch_samples``, or ``tolerance`` with
@@ -84,4 +83,4 @@ class PictureOrder(Generic[Loaded]):
 
     def load(self, mesher: Callable[[Sequence[Patch], int], Mesh] | None = None) -> Loaded:
         """Make the scene, with ``mesher`` in place of a node; raises InputError for a file that is not a scene."""
-        return self.loader(self.scene, replace(self.source, mesher=mesher))
+        return self.loader(self.scene, self.source._replace(mesher=mesher))

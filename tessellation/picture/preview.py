@@ -7,7 +7,7 @@ pixel. Needs pillow (extra ``image``) only to write the PNG.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,7 @@ _BATCH = 1 << 14
 """Pixels at a time, whose data stay in the host's cache."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Shadow:
+class _Shadow(NamedTuple):
     """A depth map seen from the key light, orthographic, over the whole model: float32[row, column]."""
 
     axes: np.ndarray
@@ -139,8 +138,7 @@ def _batches(pixels: np.ndarray) -> list[np.ndarray]:
     return np.split(pixels, range(_BATCH, len(pixels), _BATCH))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Surface:
+class _Surface(NamedTuple):
     """Data for shading, for triangles in their order on the screen: float32 [..., vertex].
 
     ``corners`` int64[corner, triangle] are vertices, ``places`` and ``normals`` [xyz, vertex], ``inverse`` 1/distance

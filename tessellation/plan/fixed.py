@@ -8,9 +8,9 @@ sample of every k; otherwise the patch is stored as floats and takes a pass of s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,7 @@ _SHARE_BYTES = 16
 _BIAS = 126
 
 
-@dataclass(frozen=True, slots=True)
-class FixedFormat:
+class FixedFormat(NamedTuple):
     """Sizes of the integers of a pass at k samples a side."""
 
     samples: int

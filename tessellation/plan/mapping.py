@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,7 @@ MOST_SAMPLES = 64
 """Samples of a side that the modules of a node have room for together (3.2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """One patch on the array: ``patch`` is its index in the caller's list, (x, y) the PE of its sample (0, 0)."""
 
     patch: int
@@ -77,8 +76,7 @@ def square_lanes(placements: Sequence[Placement], side: int, array: ArrayConfig)
     return ((module * array.emcs_per_module + emc) * array.panels_per_emc + panel) * array.pes_per_panel + pe
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(NamedTuple):
     """One pass of the array: the placements in the order in which their data must be loaded."""
 
     placements: tuple[Placement, ...]
@@ -119,8 +117,7 @@ def allocate(samples: Sequence[int], array: ArrayConfig, patches: Sequence[int] 
     return (*(Pass(load_order(_in_z_order(0, members, array)), array.lanes) for members in passes), *across)
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(NamedTuple):
     """A patch to be tessellated: ``patch`` is its number, ``modules`` have its control points."""
 
     patch: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT
@@ -22,8 +23,7 @@ RESULTS = tuple(f"{axis}_{what}" for what in ("point", "normal") for axis in AXE
 """The ranges of PE memory that a PE sends, in this order."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryUse:
+class MemoryUse(NamedTuple):
     """A named range of PE memory: ``size`` bytes from address ``start``."""
 
     name: str

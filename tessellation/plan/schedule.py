@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cache
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 
@@ -109,8 +109,7 @@ class Surface(Enum):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SurfaceWork:
+class SurfaceWork(NamedTuple):
     """One coordinate of one surface; its control values are numbers ``first`` .. of the stream, column by column."""
 
     surface: Surface
@@ -207,8 +206,7 @@ MANTISSAS = (3, 4, 5, 6)
 """Bytes of mantissa of table 13; 3 is binary32."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFormat:
+class StoredFormat(NamedTuple):
     """Format of stored control values: bytes of each, packed from the first byte of a batch or of a PE's share."""
 
     value_bytes: int = FLOAT_BYTES

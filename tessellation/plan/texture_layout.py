@@ -12,7 +12,6 @@ bytes at once, for no cycles; `gp_traffic.load` makes the node load them from GP
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
@@ -41,16 +40,14 @@ FAR_WAYS = ("alternate", "split")
 """Ways in which EMCs take turns between the banks."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellRun:
+class CellRun(NamedTuple):
     """Neighbouring cells of every SDRAM of a module: the number of the first one, and their count."""
 
     first: int
     cells: int
 
 
-@dataclass(frozen=True, slots=True)
-class ResultArea:
+class ResultArea(NamedTuple):
     """The place of one pass's results; ``first`` is the number of its first cell, in the first bank if it takes
     both.
     """
@@ -308,8 +305,7 @@ _AREA_BYTES = 4096
 """Areas of results and of programs begin at a multiple of this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """Place of a patch: its linear address in each module that has it."""
 
     batches: int
@@ -345,8 +341,7 @@ class ModuleChoice:
         return self._groups[least]
 
 
-@dataclass(frozen=True, slots=True)
-class HeldTexture:
+class HeldTexture(NamedTuple):
     """A picture in texture memory: its name, and its place in the logical texture space of every module."""
 
     name: str

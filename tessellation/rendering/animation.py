@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -203,8 +203,7 @@ class AnimatedFrame:
         return self.tessellation + self.scan + self.carrying + self.left
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Animation:
+class Animation(NamedTuple):
     """All frames, and the node's configuration."""
 
     frames: tuple[AnimatedFrame, ...]
@@ -402,8 +401,7 @@ _WORDS["interleaved"] = f"after each pass regions of the frame before are drawn;
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class AnimationFile:
+class AnimationFile(NamedTuple):
     """Source and destination of an animation."""
 
     scene: str

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -197,8 +196,7 @@ def finishing_program(place: int, samples: int) -> Program:
 # the whole, waits included, from what each node has executed.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Composed:
+class Composed(NamedTuple):
     """A picture and the runs of each node; ``time`` is that of the network, if there are several nodes."""
 
     picture: Picture

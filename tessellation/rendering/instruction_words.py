@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -116,16 +117,14 @@ _UNIT_LENGTH = 1e-5
 """Tolerance of the length of a normal with a direction."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrderedRecord:
+class OrderedRecord(NamedTuple):
     """A triangle in a region, as words; ``order`` is its drawing order: pass, PE, half of its cell, piece."""
 
     order: tuple[int, int, int, int]
     record: Record
 
 
-@dataclass(frozen=True, slots=True)
-class LightDifference:
+class LightDifference(NamedTuple):
     """Difference of corner colours from those of the same light in 64 bits.
 
     ``steps`` is the largest difference, of 255; ``moved`` counts samples of another colour. Both exclude those that
@@ -138,8 +137,7 @@ class LightDifference:
     samples: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InstructionWords:
+class InstructionWords(NamedTuple):
     """All words of a picture, and the runs that made them.
 
     ``triangles`` are the PEs' own in drawing order, with corners rounded and lit by the PEs and cut into pieces by the

@@ -10,9 +10,8 @@ visible pixels are divided (`pixelflow.simd.drawing.planes`). Regions without su
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +27,7 @@ REGION_HEIGHT = 64
 """Pixels of a region: one per PE of a node (thesis 2.2.1)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Region:
+class Region(NamedTuple):
     """A part of the screen with first pixel (left, top), and the triangles whose bounding boxes reach into it."""
 
     left: int
@@ -77,8 +75,7 @@ SENT_BYTES = 3 + len(CHANNELS)
 """Bytes of a pixel that go over the image composition network: depth, highest byte first, then red, green, blue."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TriangleData:
+class TriangleData(NamedTuple):
     """Data computed by the GPs for all triangles of a picture."""
 
     edges: drawing.Edges
@@ -117,8 +114,7 @@ class TriangleData:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PixelMemory:
+class PixelMemory(NamedTuple):
     """Addresses of a PE's pixel: a depth of 4 bytes whose lowest is 0, and colours whose highest byte counts.
 
     A depth with a fraction is below a stored depth without one exactly if its whole part is.

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +52,7 @@ _GROUPS = 17
 _BLOCK_PIXELS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class SampleRecord:
+class SampleRecord(NamedTuple):
     """Contents of a frame's records; ``block``: mipmaps, which need the coordinates of a block of pixels."""
 
     divisor: bool = False
@@ -141,8 +141,7 @@ _GP_START = 1 << 25
 """Address of textures in GP memory before loading: past results, database and words (invented)."""
 
 
-@dataclass(frozen=True, slots=True)
-class LevelPlace:
+class LevelPlace(NamedTuple):
     """Place of a level in texture space, in words of each of its four SDRAMs; sides are powers of two."""
 
     half: int
@@ -153,8 +152,7 @@ class LevelPlace:
     columns: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TextureLayout:
+class TextureLayout(NamedTuple):
     """Textures with the places of their levels, and the contents of a module's SDRAMs."""
 
     textures: tuple[drawing.Texture, ...]
@@ -264,8 +262,7 @@ MOST_SORTED = (1 << 16) - 1
 """Most triangles of sorted draws: their numbers, starting at 1, have two bytes in a key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class Material(NamedTuple):
     """Shading of a record."""
 
     texture: int | None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pixelflow.config import THESIS, CompositionConfig, NodeConfig
 from pixelflow.simd.boxes import Box, Clock, Netlist
@@ -76,8 +76,7 @@ class Roles:
         return (*drawing, *(f"shader {number + 1}" for number in range(self.shaders)), "frame buffer")
 
 
-@dataclass(frozen=True, slots=True)
-class RegionTransfer:
+class RegionTransfer(NamedTuple):
     """Transfer of a region's records or finished pixels from node ``first`` to node ``last``."""
 
     number: int
@@ -295,24 +294,21 @@ class NodeBox(Box[Spec, State]):
 # Durations are what nodes have executed; the boxes determine when each begins.
 
 
-@dataclass(frozen=True, slots=True)
-class RecordWork:
+class RecordWork(NamedTuple):
     """Cycles of a rasterizer for one sample of a region: drawing, and the copy to be sent."""
 
     drawing: int
     copying: int
 
 
-@dataclass(frozen=True, slots=True)
-class SampleWork:
+class SampleWork(NamedTuple):
     """Cycles of a shader for one sample of a region: until the record has left its place, and after that."""
 
     receiving: int
     shading: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShadingWork:
+class ShadingWork(NamedTuple):
     """Cycles of a shader for a region: each sample, and the finished pixels."""
 
     samples: tuple[SampleWork, ...]
@@ -534,8 +530,7 @@ PIXEL_BYTES = 3
 """Bytes of a finished pixel: red, green, blue."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeTime:
+class NodeTime(NamedTuple):
     """Cycles of a node while the network ran; ``sent_bytes`` counts all of its EMCs."""
 
     name: str
@@ -555,8 +550,7 @@ class NodeTime:
         return dict(found)
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkTime:
+class NetworkTime(NamedTuple):
     """Times of composing a picture, in cycles from the beginning of its first region. Executed, at invented rates.
 
     ``cycles``: all bytes are in the frame buffer; ``came``: those of each region are; ``transfer_cycles``: time of a

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from pixelflow.config import NodeConfig
 from pixelflow.node import guesses, set_in_vain, stages_of
@@ -51,8 +51,7 @@ _MOST_STAGES = 7
 """Stages in a brief."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnPicture:
+class DrawnPicture(NamedTuple):
     """A picture and the runs of each node."""
 
     triangles: ScreenTriangles
@@ -339,7 +338,7 @@ def picture_by_nodes(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
         triangles, tessellations, projected = _projected(order.scene, source)
         frame = Frame(*(source.size or SIZE), BACKGROUND, (Draw("patches", triangles),), source.samples or 1)
     else:
-        scene = replace(order, source=replace(source, require=_required(roles, source))).load()
+        scene = replace(order, source=source._replace(require=_required(roles, source))).load()
         frame, tessellations, choice = scene.frame, scene.tessellations, scene.choice
     composed = draw_on_nodes(
         frame, roles, config=config, engine=source.engine, progress=source.progress, watch=source.watch
@@ -367,7 +366,7 @@ def _picture_of_words(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
         raise UsageError("--nodes", "the words are drawn by the node that made them; --projection emc takes several")
     file = _patches(order.scene, how)
     width, height = size = how.size or SIZE
-    view = replace(how.view or View(), width=width, height=height)
+    view = (how.view or View())._replace(width=width, height=height)
     tessellation, words = generate_words(
         file.patches, how.patch_samples or SAMPLES, view,
         engine=how.engine, config=config, progress=how.progress, watch=how.watch,
@@ -402,7 +401,7 @@ def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tes
     """Return triangles of patches tessellated and projected by the EMCs, and both accounts."""
     file = _patches(scene, how)
     width, height = how.size or SIZE
-    view = replace(how.view or View(), width=width, height=height)
+    view = (how.view or View())._replace(width=width, height=height)
     tessellation, projected = project_samples(
         file.patches, how.patch_samples or SAMPLES, view,
         engine=how.engine, config=how.config, progress=how.progress, watch=how.watch,

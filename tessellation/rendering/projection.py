@@ -15,8 +15,8 @@ immediates, the same for all PEs. The order of operations and operands is invent
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,8 +58,7 @@ class ProjectionStage(StrEnum):
     SNAP = "fixed point"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Projection:
+class Projection(NamedTuple):
     """A camera as the constants of the program, each rounded once to binary32.
 
     ``matrix`` is float32[3, 4], rows for X, Y and W; ``middle`` float32[2] in pixels; ``depth`` float32[2], the scale
@@ -124,8 +123,7 @@ class Projection:
         return np.where(lost[:, None] | np.isnan(bounds), np.inf, bounds)
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Addresses of the program's operands and results in a PE.
 
     ``screen`` are x, y and depth as binary32, ``fixed`` x and y in 1/256 pixel as signed integers of 4 bytes.
@@ -155,7 +153,7 @@ class Places:
 def projection_program(places: Places, projection: Projection, library: FloatLibrary) -> Program:
     """Return the program that projects the points of all PEs."""
     builder = Builder("project")
-    library = replace(library, mantissa_bytes=FLOAT_BYTES - 1)
+    library = library._replace(mantissa_bytes=FLOAT_BYTES - 1)
     library.include(builder, places.scratch)
     builder.mark(ProjectionStage.MATRIX.value)
     builder.emit("EMC_SetEnab")
@@ -223,8 +221,7 @@ def emit_constant(builder: Builder, place: Mem, value: float) -> None:
 # A tessellation whose samples the EMCs project after each pass.
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectionDifference:
+class ProjectionDifference(NamedTuple):
     """Largest differences of the machine's coordinates from those of the camera in 64 bits, for the same points.
 
     ``share`` is relative to the bound of rounding to binary32; ``moved`` counts samples rounded to another 1/256 pixel.
@@ -236,8 +233,7 @@ class ProjectionDifference:
     moved: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Projected:
+class Projected(NamedTuple):
     """All samples on the screen, patch by patch in the caller's order, and the runs that projected them.
 
     ``screen`` is float32[sample, 3] from the PEs: x and y in pixels, and depth. ``fixed`` is int32[sample, 2], x and y

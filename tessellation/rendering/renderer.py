@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,7 @@ from tessellation.rendering.instructions import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RegionRun:
+class RegionRun(NamedTuple):
     """Account of one region, or of a step of it."""
 
     left: int
@@ -155,8 +155,7 @@ def drawn_regions(
         yield _executed(node, region, region_program(data, region, background, during=during(region)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _RegionOrder:
+class _RegionOrder(NamedTuple):
     """One region of a picture, complete for a worker; ``data`` has only its triangles."""
 
     region: Region

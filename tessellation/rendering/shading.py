@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from microcode import Builder, Imm, Mem, Program, Range, Register
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT
@@ -70,8 +70,7 @@ def emit_only(builder: Builder, numbers: Sequence[int]) -> None:
         builder.emit("EORNC" if index else "ENC")
 
 
-@dataclass(frozen=True, slots=True)
-class TexelPrograms:
+class TexelPrograms(NamedTuple):
     """Emitter of the steps of texturing, in a program that includes the routines once."""
 
     builder: Builder

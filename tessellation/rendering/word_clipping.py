@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
@@ -219,8 +219,7 @@ class ClipPlane(StrEnum):
     BOTTOM = "bottom"
 
 
-@dataclass(frozen=True, slots=True)
-class Clipping:
+class Clipping(NamedTuple):
     """Cutting planes: W is at least ``near``; X and Y, from the middle, are at most ``reach`` pixels times W."""
 
     planes: tuple[ClipPlane, ...]
@@ -243,8 +242,7 @@ class Clipping:
         return cls(planes, float(np.float32(near)), float(np.float32(reach)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
+class _Cut(NamedTuple):
     """Addresses for cutting: distances of the slots, both ends of an edge with theirs, a cut, and flags."""
 
     distances: int

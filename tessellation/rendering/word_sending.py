@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +36,7 @@ _SETUP_SCRATCH = 98
 _HERE_BYTES = 35
 
 
-@dataclass(frozen=True, slots=True)
-class WordPlaces:
+class WordPlaces(NamedTuple):
     """Addresses shared by the programs; points and normals of ``memory`` are preserved.
 
     There are four ``corners``: of the own sample and those to the east, southeast and south. ``marks`` are the sample's
@@ -152,8 +152,7 @@ WORDS_START = 1 << 24
 """Address of words in GP memory: past results and database (invented)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sign:
+class _Sign(NamedTuple):
     """A byte that repeats the sign of another."""
 
     of: Mem
@@ -206,8 +205,7 @@ def size_step() -> int:
     return words[1] - words[0] >> 16
 
 
-@dataclass(frozen=True, slots=True)
-class Areas:
+class Areas(NamedTuple):
     """Addresses of the parts of records in the memory of ``gps`` GPs; modules are dealt to the GPs in turn."""
 
     array: ArrayConfig
@@ -342,8 +340,7 @@ def _emit_number(builder: Builder, places: WordPlaces) -> None:
 PART_WORDS = PART_BYTES // 4
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """Words of one triangle for one region, sent by one PE.
 
     ``number`` is the PE's, 128 y + x; ``more``: the triangle reaches into a later region.

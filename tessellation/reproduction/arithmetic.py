@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import log
+from typing import NamedTuple
 
 from pixelflow.config import THESIS
 from pixelflow.evidence import Basis, Check, Derivation, Digits, Measured, Number, Row, derived
@@ -39,8 +39,7 @@ _ROUTINES = {
 """The routine of each row of table 1, its operands, and whether it has a separate entry for finite ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoutineCounts:
+class RoutineCounts(NamedTuple):
     """Executed cycles of the libraries' routines for one row of table 1."""
 
     item: str

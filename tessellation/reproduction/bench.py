@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -178,8 +177,8 @@ def row(
     plain = Row(item, published, formula, measured, basis, unit, step, digits, predicted, derived, (), busy, detail)
     named = [NOTES[name] for name in notes]
     if plain.verdict is not RowVerdict.EQUAL:
-        return replace(plain, notes=tuple(named))
-    return replace(plain, notes=tuple(note for note in named if note.reason is Reason.READING))
+        return plain._replace(notes=tuple(named))
+    return plain._replace(notes=tuple(note for note in named if note.reason is Reason.READING))
 
 
 def figure_row(

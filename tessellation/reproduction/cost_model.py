@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 ADDRESS_CYCLES = 12
 """Cycles to load one base address (table 3)."""
@@ -38,8 +39,7 @@ class Operations:
         return self.multiplies + self.adds + self.roots + self.divides
 
 
-@dataclass(frozen=True, slots=True)
-class RoutineCycles:
+class RoutineCycles(NamedTuple):
     """Cycles of one float operation of each kind."""
 
     multiply: int

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from microcode import assemble
 from pixelflow.config import NodeConfig, SdramConfig
@@ -71,8 +71,7 @@ _SURFACES = {Stage.POINTS.value: Stage.POINTS, Stage.DERIVATIVES.value: Stage.DE
 _OPERATIONS = {"fmul": Operations(multiplies=1), "fadd": Operations(adds=1)}
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """The arithmetic between the arrivals of a batch and the next, and its stages."""
 
     stages: frozenset[Stage]
@@ -130,8 +129,7 @@ def _mark(program: Program, index: int) -> str:
 # available at once: `igc.supply`, `extra.store_then_read` and `igc.fold_loops` are not priced.
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(NamedTuple):
     """Cycles of instructions on a machine."""
 
     config: NodeConfig
@@ -237,8 +235,7 @@ _CROSS_SUBTRACTIONS = 3
 """Subtractions among the five additions from derivatives to normal (4.1.3)."""
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryCosts:
+class LibraryCosts(NamedTuple):
     """Cycles of a call of each routine of a float library, executed alone."""
 
     fmul: int

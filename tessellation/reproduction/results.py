@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, reduce
 from math import comb
@@ -386,7 +386,7 @@ def _full(bench: ThesisBench, library: str, method: Method | None = None, engine
 
 def mixed_sizes(bench: ThesisBench) -> list[Check]:
     """Table 3: every patch has the samples of its net, whatever sizes share a pass."""
-    return [replace(_net(bench, 4)[0], item="patches of 16x16, 8x8 and 4x4 samples")]
+    return [_net(bench, 4)[0]._replace(item="patches of 16x16, 8x8 and 4x4 samples")]
 
 
 def bernstein_values(bench: ThesisBench) -> list[Check]:

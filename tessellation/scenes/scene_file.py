@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ FAR = picture.FARTHEST
 """Largest coordinate and size."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValueKind:
+class ValueKind(NamedTuple):
     """A kind of values, described by ``text``."""
 
     text: str
@@ -162,8 +161,7 @@ _CAMERA = {**_MOVING, "near": number(*picture.NEAR_RANGE)}
 _ANGLES = ("azimuth", "elevation")
 
 
-@dataclass(frozen=True, slots=True)
-class CameraKey:
+class CameraKey(NamedTuple):
     """Values of the camera at a frame."""
 
     frame: int
@@ -277,8 +275,7 @@ def _seen(view: picture.View, told: Mapping[str, CameraWord]) -> picture.View:
     """Return a view with values of a camera replaced."""
     numbers = {what: word for what, word in told.items() if isinstance(word, int | float)}
     places = {what: (word[0], word[1], word[2]) for what, word in told.items() if not isinstance(word, int | float)}
-    return replace(
-        view,
+    return view._replace(
         azimuth=numbers.get("azimuth", view.azimuth),
         elevation=numbers.get("elevation", view.elevation),
         field_of_view=numbers.get("field_of_view", view.field_of_view),
@@ -360,8 +357,7 @@ _TRIANGLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
+class Generated(NamedTuple):
     """A generated family and its parameters."""
 
     family: str

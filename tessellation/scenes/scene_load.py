@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,7 +93,7 @@ def _placed(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(replace(fault, place=fault.place or Place(name)) for fault in error.faults) from None
+        raise InputError(fault._replace(place=fault.place or Place(name)) for fault in error.faults) from None
 
 
 def overruled(how: SceneSource) -> Iterator[tuple[str, str, str]]:
@@ -209,12 +209,12 @@ class PreparedScene:
     def view(self, frame: int = 0) -> View:
         """Return the view of a frame; raises InputError for one that does not exist."""
         width, height = self._size
-        return replace(self._described.view_at(frame), width=width, height=height)
+        return self._described.view_at(frame)._replace(width=width, height=height)
 
     def standpoint(self, frame: int = 0) -> Standpoint:
         """Return the standpoint of a frame's camera, placed by the surfaces, independently of their samples."""
         found = Standpoint.of(self._outlines(), self.view(frame))
-        return replace(found, near=found.near or _NEAR_FLOOR) if self._floor else found
+        return found._replace(near=found.near or _NEAR_FLOOR) if self._floor else found
 
     def _outlines(self) -> np.ndarray:
         """Return points of all surfaces but the floor, float64[point, xyz]."""
@@ -372,4 +372,4 @@ def _texture(name: str, described: SceneFile, mipmaps: bool) -> Texture:
     try:
         return Texture(texels, mipmaps)
     except InputError as error:
-        raise InputError(replace(fault, place=Place(str(path))) for fault in error.faults) from None
+        raise InputError(fault._replace(place=Place(str(path))) for fault in error.faults) from None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pixelflow.caveats import resting_on
 from pixelflow.simd.commands import Told
@@ -26,8 +25,7 @@ _IN_BRIEF = ("reference", "instructions", "not counted", "tessellation", "wrote"
 """Facts in a brief."""
 
 
-@dataclass(frozen=True, slots=True)
-class PriorWork:
+class PriorWork(NamedTuple):
     """Work done before a frame is drawn."""
 
     tessellation: tuple[int, str] | None = None

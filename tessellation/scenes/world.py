@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from tessellation.microprogram.method import Method
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A body of a scene file, with its copies.
 
     ``source`` is a name or a path, ``samples`` None for a mesh and for patches sampled by view; ``rest`` are the keys
@@ -55,8 +54,7 @@ class Placed:
         return tuple(self.rest.get("colour", CLAY))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Placing:
+class Placing(NamedTuple):
     """Transformation of a body: rotated around z, then scaled from its foot, then moved."""
 
     around: np.ndarray

@@ -24,8 +24,7 @@ from tessellation.surface.reference import UNIT, PatchSamples, surface_at
 from tessellation.surface.trim_cells import SampledPart, Stitched, stitch
 
 
-@dataclass(frozen=True, slots=True)
-class MeshReport:
+class MeshReport(NamedTuple):
     """Counts from the construction of a mesh.
 
     ``uneven_edges`` are shared edges between patches of different sample counts, where an unwelded mesh is open between
@@ -94,8 +93,7 @@ class Mesh(Shown):
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class MeshCheck:
+class MeshCheck(NamedTuple):
     """Counts of defects in a welded mesh.
 
     ``cracks``: triangle sides used once that are on no open edge. ``inconsistent``: used twice in one direction.

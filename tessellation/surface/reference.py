@@ -7,6 +7,7 @@ machine computes with these. The rest is float64, whose error is about 2^-29 of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,8 +34,7 @@ LIMIT = 8.0
 """Points are within LIMIT * UNIT * magnitude, and normals within LIMIT * UNIT * condition, of the reference."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reference:
+class Reference(NamedTuple):
     """Samples of patches of one degree: arrays indexed [patch, i, j] with u = i/(k-1) and v = j/(k-1).
 
     ``points``, ``du``, ``dv`` and ``normals`` have a last axis xyz. ``du`` and ``dv`` are the surfaces of the first

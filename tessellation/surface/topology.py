@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -124,8 +124,7 @@ def _used(triangles: np.ndarray) -> np.ndarray:
     return triangles[distinct(triangles)]
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeUse:
+class EdgeUse(NamedTuple):
     """One patch's side on a shared edge; ``reverse`` is True if its parameter runs against the edge's."""
 
     patch: int
@@ -143,15 +142,13 @@ class EdgeUse:
         return self.side.forward != self.reverse
 
 
-@dataclass(frozen=True, slots=True)
-class SharedEdge:
+class SharedEdge(NamedTuple):
     """A boundary curve and every side on it: one use is an open edge, two are a joint."""
 
     uses: tuple[EdgeUse, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Joints:
+class Joints(NamedTuple):
     """All boundary edges of a list of patches: curves, and edges that are a single point."""
 
     edges: tuple[SharedEdge, ...]
@@ -238,8 +235,7 @@ def sample_groups(patches: Sequence[Patch], samples: Sequence[int], joints: Join
     return groups
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Orientation:
+class Orientation(NamedTuple):
     """Patches to turn over so that connected ones face the same way.
 
     ``part`` numbers the connected parts of the surface, patch by patch. ``refusals`` counts joints that cannot be made

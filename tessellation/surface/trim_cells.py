@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
 from itertools import pairwise
@@ -154,8 +153,7 @@ Step = tuple[Node, Node]
 """A way from one node to the next."""
 
 
-@dataclass(frozen=True, slots=True)
-class CutCells:
+class CutCells(NamedTuple):
     """Cells of a trimmed patch: ``whole`` ones by their lower corner, and the triangles of the others.
 
     ``sides`` are the stretches of the sides of the square that belong to the patch, counter-clockwise.
@@ -345,8 +343,7 @@ class SampledPart(NamedTuple):
     inside: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stitched:
+class Stitched(NamedTuple):
     """Triangles of all patches; vertices are the samples of all, then other places.
 
     ``owners`` is the patch of each triangle. A place is one of patch ``patches`` at ``parameters``, float64[n, uv];

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,8 +207,7 @@ _PAIRS = 1 << 18
 """Pairs of segments compared at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contact:
+class Contact(NamedTuple):
     """Two stretches of trim curves that cross or touch: loop and piece of each, starting at 0, and (u, v)."""
 
     first: tuple[int, int]
@@ -243,8 +243,7 @@ class TrimPolygon:
         return len(self.ends)
 
 
-@dataclass(frozen=True, slots=True)
-class _Derivatives:
+class _Derivatives(NamedTuple):
     """Bounds of the first and second derivatives of a patch."""
 
     first: float
@@ -521,8 +520,7 @@ def _cell(a: Node, b: Node) -> tuple[int, int] | None:
 # it, and a sample on the sides u = 1 and v = 1 as the place next to it inside the square.
 
 
-@dataclass(frozen=True, slots=True)
-class RayCrossing:
+class RayCrossing(NamedTuple):
     """Samples whose ray crosses one segment: rows ``first`` to ``last`` where a i + b j + c >= 0.
 
     With ``only_last`` they are those of the last column, u = 1, regardless of the edge function.

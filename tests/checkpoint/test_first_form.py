@@ -60,12 +60,12 @@ def _without_slots(value: object) -> object:
     """Return a saved value whose commands do not say which slots they use."""
     match value:
         case TransferCommand():
-            return replace(value, used=0, given=0, taken=0)
+            return value._replace(used=0, given=0, taken=0)
         case Sent():
-            return replace(value, item=_without_slots(value.item))
+            return value._replace(item=_without_slots(value.item))
         case dict():
             return {key: _without_slots(each) for key, each in value.items()}
-        case list() | tuple():
+        case list() | tuple() if type(value) in (list, tuple):
             return type(value)(_without_slots(each) for each in value)
     return value
 

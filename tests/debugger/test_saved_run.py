@@ -148,7 +148,7 @@ def test_a_replay_of_a_file_with_pokes_that_ends_otherwise_is_said() -> None:
     replay.poke(Poke(0, "R = 7", "R", np.array([0]), np.array([[7]], np.uint8)))
     replay.goto(1 << 40)
     saved = SavedRun.of(replay, "pixelflow debug")
-    wrong = replace(saved, end=replace(saved.end, cycles=saved.end.cycles + 1))
+    wrong = replace(saved, end=saved.end._replace(cycles=saved.end.cycles + 1))
     replay = wrong.replay()
     replay.goto(1 << 40)
     with pytest.raises(InputError, match="executed again it ends with"):

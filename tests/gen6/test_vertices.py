@@ -149,7 +149,7 @@ def test_more_units_take_less_for_the_same_vertices() -> None:
 
 
 def test_triangles_beyond_the_guard_band_are_cut() -> None:
-    near = replace(VIEW, zoom=20.0, width=4096, height=4096, field_of_view=1.0)
+    near = VIEW._replace(zoom=20.0, width=4096, height=4096, field_of_view=1.0)
     body = Body("wide", POINTS * [1, 1, 1e-6], NORMALS, CORNERS)
     frame = Frame(4096, 4096, (0, 0, 0), tuple(draws_of([body], near)))
     (host,), found = frame.draws, project_on_gen6(frame, (body,), near)

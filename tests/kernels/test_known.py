@@ -83,7 +83,7 @@ def test_scratch_that_another_routine_declares_makes_no_other_kernel() -> None:
     routine = program.routine("fmul")
     assert kernel_of(program, routine) is not None
     for scratch in ((), ((153, 9),), ((151, 9),), ((152, 3),), ((152, 9), (200, 1))):
-        assert kernel_of(program, replace(routine, scratch=scratch)) is None
+        assert kernel_of(program, routine._replace(scratch=scratch)) is None
 
 
 PLACES = [

@@ -1,6 +1,5 @@
 """Bytes of pixels between memory and tiles: read once, written once, and what is saved of that, by hand."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -71,8 +70,8 @@ def test_whether_a_tile_stays_in_its_slice_of_the_cache(tile: int, samples: int,
     assert found.tile_bytes == size
     assert found.fits_l2 == (size <= 256 * 1024)
     left = max(256 * 1024 - size, 0)
-    assert replace(found, list_bytes=np.array([left, 0])).fits_l2 == (size <= 256 * 1024)
-    assert not replace(found, list_bytes=np.array([0, left + 1])).fits_l2, "lists of the longest tile count"
+    assert found._replace(list_bytes=np.array([left, 0])).fits_l2 == (size <= 256 * 1024)
+    assert not found._replace(list_bytes=np.array([0, left + 1])).fits_l2, "lists of the longest tile count"
 
 
 @cache

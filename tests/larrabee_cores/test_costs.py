@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import ClassVar
 
@@ -97,4 +96,4 @@ def test_measured_work_that_does_not_fit_is_refused() -> None:
     with pytest.raises(InputError, match="cycles of 4 tiles"):
         measured_work("x", run.rasters, np.zeros(4, np.int64))
     with pytest.raises(InputError, match="without its PrimSets"):
-        measured_work("x", [replace(run.rasters[0], cores={}), run.rasters[1]], run.back_end.cycles)
+        measured_work("x", [run.rasters[0]._replace(cores={}), run.rasters[1]], run.back_end.cycles)

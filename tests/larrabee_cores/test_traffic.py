@@ -74,7 +74,7 @@ def test_targets_of_binned_mode_are_exact(samples: int) -> None:
     every, filled = 150 * 100, 64 * 64
 
     def colour(config: TrafficConfig | None = None, **change: bool) -> tuple[int, int]:
-        found = binned_traffic(sizes, contents, [replace(RenderTarget("colour"), **change)], config=config)
+        found = binned_traffic(sizes, contents, [RenderTarget("colour")._replace(**change)], config=config)
         return found.read["colour"], found.written["colour"]
 
     assert colour() == (0, filled * 4 * samples)

@@ -190,7 +190,7 @@ def test_like_widths_take_a_bit_serial_machine_less() -> None:
 def test_a_report_fails_where_a_result_is_wrong() -> None:
     found = measure(KERNELS["vector_add"], TINY)
     assert kernels_report({"tiny": [found]}).failure is None
-    failure = kernels_report({"tiny": [replace(found, right=False)]}).failure
+    failure = kernels_report({"tiny": [found._replace(right=False)]}).failure
     assert "vector_add (tiny)" in failure
 
 

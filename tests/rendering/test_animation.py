@@ -431,7 +431,7 @@ class AnyReturn(ReturnBeside):
 
     def beside(self, region: Region) -> object:
         """Choose the size of the parts as if the region had another number of triangles."""
-        return super().beside(replace(region, triangles=np.zeros(self.dice.choice((0, 100, 1000, 10_000)), int)))
+        return super().beside(region._replace(triangles=np.zeros(self.dice.choice((0, 100, 1000, 10_000)), int)))
 
 
 @pytest.fixture(scope="module")

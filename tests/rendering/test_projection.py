@@ -1,7 +1,6 @@
 """Do the EMCs project points as the camera does, within what binary32 allows, and what does it cost?"""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -273,7 +272,7 @@ def test_the_picture_of_projected_samples_is_that_of_the_reference() -> None:
 
 def test_what_is_too_far_out_is_refused() -> None:
     tessellation, projected = project_samples([sphere_like(3, 3, 0)], 2, VIEW, config=TINY)
-    far = replace(projected, screen=projected.screen + np.float32([2 * REACH, 0, 0]))
+    far = projected._replace(screen=projected.screen + np.float32([2 * REACH, 0, 0]))
     corners = tessellation.mesh().triangles
     vertices = far.vertices
     with pytest.raises(InputError, match="out of range"):

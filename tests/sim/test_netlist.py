@@ -57,9 +57,9 @@ class Loose:
 
 
 def test_a_spec_must_be_frozen() -> None:
-    with pytest.raises(InternalError, match="box m: its spec must be a frozen dataclass, not int"):
+    with pytest.raises(InternalError, match="box m: its spec must be immutable, not int"):
         Metronome.__mro__[1].__init__(Metronome("m", 1), "m", 3, Loose(1))
-    with pytest.raises(InternalError, match="box m: its spec must be a frozen dataclass, not Loose"):
+    with pytest.raises(InternalError, match="box m: its spec must be immutable, not Loose"):
         Metronome.__mro__[1].__init__(Metronome("m", 1), "m", Loose(1), Loose(1))
 
 

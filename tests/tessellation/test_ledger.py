@@ -36,8 +36,8 @@ def of(results, samples, marked=MARKED, array: ArrayConfig = TINY.array):
 def moved(result: PassResult, **places) -> PassResult:
     """Return the result with the first of its placements replaced."""
     first, *others = result.plan.work.placements
-    work = Pass((replace(first, **places), *others), result.plan.work.lanes)
-    return replace(result, plan=replace(result.plan, work=work))
+    work = Pass((first._replace(**places), *others), result.plan.work.lanes)
+    return result._replace(plan=result.plan._replace(work=work))
 
 
 def test_a_balance(finished):
@@ -49,10 +49,10 @@ def test_a_balance(finished):
 
 def test_what_is_wrong_is_named(finished):
     (large, small), samples = finished
-    lost = replace(small, arrived=small.arrived & False)
-    twice = replace(small, plan=replace(small.plan, work=large.plan.work))
+    lost = small._replace(arrived=small.arrived & False)
+    twice = small._replace(plan=small.plan._replace(work=large.plan.work))
     bytes_sent = TINY.lanes * RESULT_BYTES
-    unsent = replace(small, run=replace(small.run, ledger=Ledger({})))
+    unsent = small._replace(run=replace(small.run, ledger=Ledger({})))
     cases = [
         ((small,), samples, MARKED, "patch 4 was marked but not placed"),
         ((large, small), samples, MARKED | {4: 4}, "patch 5 was marked but not placed; patch 5 has no result"),

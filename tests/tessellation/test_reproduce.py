@@ -166,7 +166,7 @@ def test_a_wrong_formula_of_a_pass_is_off(factor, bench, monkeypatch):
 
 
 def test_wrong_costs_of_routines_are_off(bench, monkeypatch):
-    monkeypatch.setattr(arithmetic, "THESIS_CYCLES", replace(THESIS_CYCLES, multiply=240))
+    monkeypatch.setattr(arithmetic, "THESIS_CYCLES", THESIS_CYCLES._replace(multiply=240))
     rows = PAPER.rows("table 5", bench)
     assert off(rows) == {one.item for one in rows if one.unit == "cycles"} and len(off(rows)) == 5
 
@@ -285,9 +285,9 @@ def test_a_slower_routine_breaks_a_limit():
     """By hand beside a print of 100: 106 and 94 are within 6 %, 107 is not; 80 is at or below, 101 is not."""
     held = [*arithmetic.limits([executed(106, 150)]), *arithmetic.limits([executed(94, 150)])]
     assert [each.held for each in held] == [True] * 4 and {each.item.split()[0] for each in held} == {"add,"}
-    slow = arithmetic.limits([replace(executed(107, 150), tuned=101)])
+    slow = arithmetic.limits([executed(107, 150)._replace(tuned=101)])
     assert (slow[0].found, slow[0].most, slow[0].held) == (101, 100, False) and not slow[1].held
-    exact = arithmetic.limits([replace(executed(100, 150), tuned=100)])
+    exact = arithmetic.limits([executed(100, 150)._replace(tuned=100)])
     assert all(each.held for each in exact)
 
 

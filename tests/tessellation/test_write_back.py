@@ -34,7 +34,7 @@ def executed(method: Method, library: str) -> tuple[Run, Run, Run]:
     if not method.coarse:
         return (session.node.run(session.program(alone), function=False),) * 3
     before = WrittenPass(alone.memory, alone.work, gone=3 if method.fine else 0)
-    plans = [replace(alone, before=before if number else None, last=number == 2) for number in range(3)]
+    plans = [alone._replace(before=before if number else None, last=number == 2) for number in range(3)]
     return tuple(session.node.run(session.program(plan), function=False) for plan in plans)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from pixelflow.evidence import (
@@ -89,7 +87,7 @@ def test_what_is_equal_needs_nothing() -> None:
     assert row(5, 5, 5).verdict is row(5, None, 5).verdict is row(5, 5, None).verdict is EQUAL
     assert row(5_000, 5_260, 5_260, step=1000, digits=Digits.CUT).verdict is EQUAL
     assert row(5, None, None).verdict is RowVerdict.UNCHECKED and row(None, None, 7).verdict is RowVerdict.UNPUBLISHED
-    assert row(5, 5, 5).fitted is False and replace(row(5, 5, 5), basis=Basis("fitted", "")).fitted
+    assert row(5, 5, 5).fitted is False and row(5, 5, 5)._replace(basis=Basis("fitted", "")).fitted
 
 
 def test_the_least_deviation_is_off() -> None:
@@ -153,7 +151,7 @@ def test_the_summary_counts_each_kind() -> None:
         ),
         derived("a", a=7),
     )
-    fitted = replace(row(5, 5, 5), basis=Basis("fitted", ""))
+    fitted = row(5, 5, 5)._replace(basis=Basis("fitted", ""))
     found = verified(
         row(5, 5, 5), fitted, row(5_000, 5_260, 5_260, step=1000), row(5, 5, 7, predicted=predicted),
         row(5, 6, 6, Reason.CONTRADICTION, derived=other), row(5, 5, 7, Reason.READING, predicted=predicted),

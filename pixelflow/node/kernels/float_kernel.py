@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial, reduce
 from operator import or_
@@ -96,8 +95,7 @@ _OPERATIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(NamedTuple):
     """An operation on binary32, and whether exponents of 255 are ordinary ones."""
 
     operation: KernelOperation
@@ -206,8 +204,7 @@ def _computed(kernel: Kernel, text: FunctionText, parts: list[tuple[LaneVector, 
     return [text.joined(short, "strip", slow, "again") for short, slow in zip(found, again, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A call of a routine with a kernel: rows of the result, of the operands and of scratch (first, count).
 
     ``mask`` is the flag that enables the call, ``left`` the state other than scratch that the routine leaves undefined.

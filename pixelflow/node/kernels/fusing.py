@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from operator import or_
+from typing import NamedTuple
 
 from pixelflow.node.kernels import quick
 from pixelflow.node.kernels.float_arithmetic import FLOAT_BYTES
@@ -25,8 +26,7 @@ _CALLS, _PARTS = 40, 400
 """Most calls and parts of one function: more would take long to compile."""
 
 
-@dataclass(frozen=True, slots=True)
-class FusedItem:
+class FusedItem(NamedTuple):
     """A part, or a call and the row of the mask that enables it; and its code."""
 
     code: bytes

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,7 @@ from pixelflow.simd.lanes.native.compiled_engine import CompiledAction, Foreign
 _VECTOR = f"<{LANES} x i8>"
 
 
-@dataclass(frozen=True, slots=True)
-class Tiles:
+class Tiles(NamedTuple):
     """The layout of lanes in the state: its address, bytes and lanes of a tile, bytes from row to row."""
 
     address: int

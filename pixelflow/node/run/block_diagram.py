@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
@@ -15,8 +15,7 @@ from pixelflow.simd.boxes import AnyBox, Netlist
 from pixelflow.simd.errors import InternalError
 
 
-@dataclass(frozen=True)
-class NodeBoxes:
+class NodeBoxes(NamedTuple):
     """The boxes of one node without its sequencers; a node that runs nothing has an interface and GPs only."""
 
     gni: GniBox
@@ -32,7 +31,7 @@ class NodeBoxes:
         spec = GniSpec.of(config, node=node, networked=nodes > 1)
         there = range(spec.modules if modules else 0)
         if not modules:
-            spec = replace(spec, modules=0)
+            spec = spec._replace(modules=0)
         boxes = cls(
             GniBox(spec),
             [GpBox(gp, GpSpec(spec.gp_bytes_per_cycle)) for gp in range(spec.gps)],

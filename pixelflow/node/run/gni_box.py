@@ -9,6 +9,7 @@ work is not printed; everything here but the bandwidths is invented.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pixelflow.config import NodeConfig
 from pixelflow.node.run.tasic_box import Collect, Grant, LoadPart, LoadRequest, Parcel
@@ -23,8 +24,7 @@ def bytes_per_cycle(mb_per_second: int, clock_mhz: int) -> int:
     return mb_per_second // clock_mhz
 
 
-@dataclass(frozen=True, slots=True)
-class GniSpec:
+class GniSpec(NamedTuple):
     """Sizes of the interface, and its place in the geometry network."""
 
     modules: int
@@ -213,8 +213,7 @@ class GniBox(Box[GniSpec, GniState]):
 # in and those that wait for the GNI. The thesis gives the path and its bandwidth, nothing else.
 
 
-@dataclass(frozen=True, slots=True)
-class GniPortSpec:
+class GniPortSpec(NamedTuple):
     """The module and node of the box, the number of nodes, and the rounds that the TASICs hold."""
 
     module: int
@@ -294,8 +293,7 @@ class GniPortBox(Box[GniPortSpec, GniPortState]):
 # The memory path of one GP, as a box: 200 MB/s each way on the thesis machine (3.8). The processor is not modelled.
 
 
-@dataclass(frozen=True, slots=True)
-class GpSpec:
+class GpSpec(NamedTuple):
     """The width of the path. That it carries both ways at the same time is invented."""
 
     bytes_per_cycle: int
@@ -342,8 +340,7 @@ class GpBox(Box[GpSpec, GpState]):
 # its latency, are invented; the thesis prints the bandwidth.
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkSpec:
+class NetworkSpec(NamedTuple):
     """The number of nodes joined, and the width."""
 
     nodes: int

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,8 +190,7 @@ State = tuple[int, ...]
 """For each flag of MASKS the number of its value, or -1 - the position of the instruction that made it unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Deferred:
+class _Deferred(NamedTuple):
     """The value that a meaning gives to one flag, from the numbered values of others; not evaluated yet."""
 
     meaning: Meaning

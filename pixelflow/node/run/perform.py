@@ -7,10 +7,9 @@ commands. PE data, texture memory and GP memory are on this side; no clock is.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate, pairwise
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,8 +112,7 @@ _KEPT_STRETCHES = 20_000
 _SHORT = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Tallies:
+class Tallies(NamedTuple):
     """Cycles for which the PEs enabled in straight code are counted."""
 
     first: int

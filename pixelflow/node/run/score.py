@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pixelflow.isa import Instruction, Program
 from pixelflow.isa.declarations import INPUT_PORT, OUTPUT_PORT
@@ -193,8 +193,7 @@ _WORTH_ONE_PIECE = 1000
 """Repeated runs before it pays to check whether a run can be made in one piece."""
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(NamedTuple):
     """A read of texture memory that was made before, and the rows to give where PEs ask for the same."""
 
     read: KeptRead

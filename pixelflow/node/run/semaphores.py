@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pixelflow.isa import Program
 from pixelflow.isa.control import CALL, HALT, JMP, RET, SIGNAL, WAIT
@@ -13,8 +13,7 @@ from pixelflow.simd.errors import MachineFault
 STREAMS = ("eigc", "tigc")
 
 
-@dataclass(frozen=True, slots=True)
-class StreamUse:
+class StreamUse(NamedTuple):
     """For each semaphore, the reachable instructions of one stream that wait for it or signal it."""
 
     waits: dict[int, tuple[int, ...]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pixelflow.isa import Program
 from pixelflow.node.run.perform import Performance
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 # ticks within a cycle, and the distance of one stream ahead of the other, cannot matter.
 
 
-@dataclass(frozen=True, slots=True)
-class IgcSpec:
+class IgcSpec(NamedTuple):
     """The semaphores that the other stream waits for: their signals go over the wire."""
 
     remote_semaphores: frozenset[int]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT, PORT_BYTES, Family, Instruction, Unit
 from pixelflow.isa.control import CALL, MARK
@@ -106,8 +107,7 @@ class CallFrame:
     entered_at: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RoutineBody:
+class RoutineBody(NamedTuple):
     """Instructions ``first`` to ``end - 1`` of a routine, without RET, as a call needs them."""
 
     first: int

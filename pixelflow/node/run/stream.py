@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from enum import Enum
 from operator import mul
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from pixelflow.isa import Imm, Mem, Program
 from pixelflow.isa.control import SEMAPHORES, WAIT
@@ -735,8 +735,7 @@ class OrderAhead:
 # Deadlock of the streams of a program.
 
 
-@dataclass(frozen=True, slots=True)
-class OpenWait:
+class OpenWait(NamedTuple):
     """A wait that has not ended: its reason, as in `Run.waits`, and its cycles so far."""
 
     reason: str

@@ -6,8 +6,12 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+<<<<<<< HEAD
 from operator import mul
 from typing import Protocol
+=======
+from typing import NamedTuple, Protocol
+>>>>>>> tag-start
 
 from pixelflow.config import ExtraConfig, NodeConfig
 from pixelflow.isa import Family, Instruction, Mem, Program, Register
@@ -24,8 +28,7 @@ from pixelflow.simd.units import Snapshot
 WORD_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Instructions ``first`` to ``end - 1``, which an IGC's memory holds together."""
 
     first: int
@@ -510,8 +513,7 @@ _COMPARES = ("CMP", "CMPC")
 _OPERATIONS = (Family.ARITHMETIC, Family.LOGIC)
 
 
-@dataclass(frozen=True, slots=True)
-class ExtraRule:
+class ExtraRule(NamedTuple):
     """The instructions to which a value of `config.extra` is added."""
 
     name: str

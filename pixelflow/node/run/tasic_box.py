@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pixelflow.config import NodeConfig, SdramConfig
 from pixelflow.isa.declarations import PORT_BYTES
@@ -43,24 +44,21 @@ class Parcel:
         return f"parcel {self.index} of module {self.module}, node {self.source} ({self.size} bytes)"
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(NamedTuple):
     """The GNI takes a parcel, beginning in cycle ``at``."""
 
     at: int
     parcel: Parcel
 
 
-@dataclass(frozen=True, slots=True)
-class LoadRequest:
+class LoadRequest(NamedTuple):
     """A module asks the GNI for blocks out of the memory of a GP."""
 
     load: Load
     gp: int
 
 
-@dataclass(frozen=True, slots=True)
-class LoadPart:
+class LoadPart(NamedTuple):
     """Some of the blocks of a load, starting with number ``first``."""
 
     modules: int
@@ -77,8 +75,7 @@ class LoadPart:
 # The local ports of the EMCs: the pins of one module as a box, and the times in which ports are in use.
 
 
-@dataclass(frozen=True, slots=True)
-class EmcPortsSpec:
+class EmcPortsSpec(NamedTuple):
     """Sizes of the paths between one module's EMCs and its TASICs."""
 
     emcs: int
@@ -89,8 +86,7 @@ class EmcPortsSpec:
         return cls(config.array.emcs_per_module, config.tasic.port_bytes_per_cycle)
 
 
-@dataclass(frozen=True, slots=True)
-class Fetch:
+class Fetch(NamedTuple):
     """A request for addresses and data of texture accesses, in bytes from each EMC."""
 
     bytes_each: int
@@ -98,8 +94,7 @@ class Fetch:
     rounds: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Collect:
+class Collect(NamedTuple):
     """A request for bytes for GP memory: bytes from each EMC that has a PE left, and in total."""
 
     bytes_each: int
@@ -177,8 +172,7 @@ class EmcPortsBox(Box[EmcPortsSpec, EmcPortsState]):
         state.sent_bytes += size * fetch.rounds
 
 
-@dataclass(frozen=True, slots=True)
-class TasicSpec:
+class TasicSpec(NamedTuple):
     """Sizes and times of one module's texture path."""
 
     emcs: int

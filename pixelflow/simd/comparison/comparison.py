@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -47,8 +47,7 @@ Refusal: TypeAlias = Callable[[Sequence[tuple[str, State]], int], None]
 """Raises InputError, before any work, for draws of those names and states, at this many samples a pixel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contender:
+class Contender(NamedTuple):
     """A machine as it is set for a comparison."""
 
     title: str
@@ -69,7 +68,7 @@ def refused_with(refuse: Refusal, others: Mapping[str, Refusal | None]) -> Refus
         except InputError as error:
             able = [name for name, other in others.items() if other is None or _takes(other, draws, samples)]
             more = f"--machine {listed(able, 'or')} would draw it" if able else "no machine here draws it"
-            faults = [replace(each, hint=f"{each.hint}; {more}" if each.hint else more) for each in error.faults]
+            faults = [each._replace(hint=f"{each.hint}; {more}" if each.hint else more) for each in error.faults]
             raise InputError(faults) from None
 
     return hinted
@@ -167,8 +166,7 @@ _BOUNDED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(NamedTuple):
     """Results in addition to the pictures, as a topic of the comparison."""
 
     title: str
@@ -240,7 +238,7 @@ def _cycles(found: Comparison) -> Iterator[Part]:
     table, letters = scorecard.figures_table(found.sides)
     for clock in _clocks(found.sides):
         times = [number(side.milliseconds_at(clock)) for side in found.sides]
-        table = replace(table, rows=[*table.rows, [f"at {clock:g} MHz each, ms", *times]])
+        table = table._replace(rows=[*table.rows, [f"at {clock:g} MHz each, ms", *times]])
     yield table
     yield from [letters] if letters else []
     yield from [f"{counted(found.dropped, 'triangle')} without an area not drawn"] if found.dropped else []

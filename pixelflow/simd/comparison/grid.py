@@ -7,7 +7,7 @@ reason; nothing lists who draws what.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pixelflow.simd.comparison.comparison import comparison_object
 from pixelflow.simd.comparison.scorecard import assumed_line, same_work
@@ -18,8 +18,7 @@ WRONG = "a picture differs from the one drawn in 64-bit integers"
 """Of a comparison that has failed."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GridPoint:
+class GridPoint(NamedTuple):
     """A picture and the machines that drew it."""
 
     name: str

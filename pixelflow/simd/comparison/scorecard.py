@@ -7,8 +7,9 @@ Standings follow from that and from the constants, and are stored nowhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import reduce
+from typing import NamedTuple
 
 from pixelflow.simd.drawing import (
     ALL_PARTS,
@@ -32,8 +33,7 @@ Sides = Sequence[DrawnFrame]
 _EXECUTES = (HowCounted.PROGRAM, HowCounted.UNITS)
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """One row of a comparison."""
 
     label: str
@@ -164,7 +164,7 @@ def _at_clocks(side: DrawnFrame, sides: Sides) -> Ground | None:
     found = {"cycles": ground_of(side.grounds, ("cycles",))}
     for each in sides:
         clock = ground_of(each.grounds, ("clock_mhz",))
-        constants = tuple(replace(constant, key=f"{each.machine}: {constant.key}") for constant in clock.constants)
+        constants = tuple(constant._replace(key=f"{each.machine}: {constant.key}") for constant in clock.constants)
         found[each.machine] = replace(clock, constants=constants)
     return reduce(Ground.__or__, found.values()) if all(each.origins for each in found.values()) else Ground()
 
@@ -309,7 +309,7 @@ def scorecard_object(side: DrawnFrame, sides: Sides = ()) -> dict[str, Json]:
 
 
 def _constant_object(constant: Constant) -> dict[str, Json]:
-    return {key: value for key, value in asdict(constant).items() if key != "key"}
+    return {key: value for key, value in constant._asdict().items() if key != "key"}
 
 
 def _object(ground: Ground | None) -> Json:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, pairwise
 from math import prod, sqrt
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,8 +54,7 @@ _FIGURES = ("cycles", "milliseconds", "lane_bit_cycles")
 """Their names in the scorecard."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SizeDrawn:
+class SizeDrawn(NamedTuple):
     """Triangles of one size, as each machine drew them."""
 
     pixels: int
@@ -70,8 +69,7 @@ class SizeDrawn:
         return MEASURES[measure](self.sides[side]) / self.triangles
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(NamedTuple):
     """Between which two sizes that were drawn another machine becomes the cheaper one."""
 
     measure: str
@@ -217,8 +215,7 @@ _BOUNDS = (1, 4, 16, 64, 256, 1024)
 """Pixels from which a size goes to below the next one; the last one has no end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """A way in which a machine draws a size; most have one."""
 
     name: str
@@ -229,8 +226,7 @@ class Way:
     """Qualifications of its figures."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SizeRow:
+class SizeRow(NamedTuple):
     """Triangles of one size: how many, the pixels that they cover, and what each way to draw them took."""
 
     least: int

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -167,8 +167,7 @@ class Bound(Enum):
     OPEN = "no bound"
 
 
-@dataclass(frozen=True, slots=True)
-class FreeWork:
+class FreeWork(NamedTuple):
     """Work that a picture needs and that a machine's account does not charge."""
 
     what: str
@@ -190,8 +189,7 @@ class FreeWork:
         return None if self.cycles is None else Ground.formula(self.what, *self.constants)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Picture:
+class Picture(NamedTuple):
     """``colours`` is uint8[row, column, rgb], ``depths`` int64[row, column], FAR where nothing was drawn."""
 
     colours: np.ndarray
@@ -315,8 +313,7 @@ class DrawnFrame:
         return self.work * (self.lanes // self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class PictureDifference:
+class PictureDifference(NamedTuple):
     """A machine's picture next to the expected one."""
 
     colours: int

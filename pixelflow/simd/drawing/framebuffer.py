@@ -7,8 +7,9 @@ stencil and blending are the same for the reference and for machines whose hardw
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -223,8 +224,7 @@ def draw_frame(frame: Frame) -> Picture:
     return target.picture()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Fragments:
+class _Fragments(NamedTuple):
     """Fragments of draws, in the order of drawing: ``pixel`` int64[fragment], row by row.
 
     ``covered`` is bool[fragment, sample], ``depths`` int32[fragment, sample], ``source`` the colour uint8[fragment,
@@ -298,7 +298,7 @@ def _meet(target: Framebuffer, fragments: _Fragments, state: State) -> list[_Fra
     """Test fragments, one a pixel, against what is there, and write them; return those that are to be sorted."""
     seen = target.tested(fragments.pixel, fragments.covered, fragments.depths, state)
     if state.blend is Blend.SORTED:
-        return [replace(fragments, covered=seen).part(np.any(seen, axis=1))]
+        return [fragments._replace(covered=seen).part(np.any(seen, axis=1))]
     if state.colour_write:
         target.blend(state.blend, fragments.pixel, seen, fragments.source, fragments.alpha)
     return []

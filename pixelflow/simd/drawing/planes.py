@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -186,8 +187,7 @@ def steady(triangles: ScreenTriangles) -> np.ndarray:
     return triangles.flat & (triangles.level | (least > 512 * (reach + 2) + reach // 2 + 1))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Quotients:
+class Quotients(NamedTuple):
     """Planes of divisors and numerators: int64[triangle, plane] each, 0 to below 2^32; D, r, g, b and perhaps u, v.
 
     ``bits`` is K, by how many bits numerators of u and v go up before they are divided.
@@ -253,8 +253,7 @@ def quotients_of(
     return Quotients(a, b, c, bits)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Interpolation:
+class Interpolation(NamedTuple):
     """Depths, colours and texture coordinates of triangles at a place in the pixels, however they are interpolated.
 
     Pixels are named by their triangle, column and row, int64[pixel] each, and are covered by it; arrays of more

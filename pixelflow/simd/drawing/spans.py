@@ -9,8 +9,8 @@ floor(edge / 256) keeps every sign; that is the value here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ _ROWS = 1 << 19
 """Rows of triangles at a time."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Edges:
+class Edges(NamedTuple):
     """The three edges of each triangle: int64[triangle, edge] each; a, b within 24 bits, c within 41."""
 
     a: np.ndarray
@@ -31,8 +30,7 @@ class Edges:
     c: np.ndarray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fragments:
+class Fragments(NamedTuple):
     """Pixels that triangles cover: int64[fragment] each; ``span`` is the number of a fragment's span."""
 
     span: np.ndarray
@@ -41,8 +39,7 @@ class Fragments:
     column: np.ndarray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RowSpans:
+class RowSpans(NamedTuple):
     """Rows of triangles that cover something, by triangle and row: int64 each, ``first`` and ``last`` included."""
 
     triangle: np.ndarray

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from pixelflow.simd.errors import Fault, InputError, InternalError, suggestion
 from pixelflow.simd.isa.encoding import EncodingError, Layout, pack, place, unpack
@@ -24,8 +24,7 @@ _REFERENCES = (Mem, Imm)
 _KEPT = 1 << 16  # decoded instructions that a set remembers
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One clock cycle of an instruction."""
 
     name: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.isa.operands import Operand, OperandSpec
@@ -23,8 +24,7 @@ class EncodingError(ValueError):
     """An operand does not fit its field; the text names the operand and what is allowed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One bit field: which operand it belongs to, and its first bit and width in the whole instruction."""
 
     operand: str

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from operator import index
-from typing import Any, ClassVar, SupportsIndex, TypeGuard
+from typing import Any, ClassVar, NamedTuple, SupportsIndex, TypeGuard
 
 from pixelflow.simd.errors import must_be
 
@@ -238,8 +238,7 @@ class Name(_Index):
     allowed = "a name in quotes"
 
 
-@dataclass(frozen=True, slots=True)
-class OperandSpec:
+class OperandSpec(NamedTuple):
     """One operand position: its name in the manual, and its kind.
 
     ``optional`` belongs to a trailing source that defaults to the operand before it (``SHL R`` is ``SHL R, R``).

@@ -11,11 +11,11 @@ import json
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, NotRequired, Self, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import OBJECT, read_text, replacing
@@ -169,8 +169,7 @@ def quoted(text: str) -> str:
     return f'"{text.translate(_ESCAPED)}"'
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLine:
+class SourceLine(NamedTuple):
     """A line of source text that an instruction came from."""
 
     file: str
@@ -201,8 +200,7 @@ WORD_BYTES = 8
 FLOAT_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryRange:
+class MemoryRange(NamedTuple):
     """A named range of memory, in bytes; ``declared`` is the form that its source says, empty where it says none."""
 
     name: str
@@ -218,8 +216,7 @@ class MemoryRange:
         return RangeForm.WORD if self.size <= WORD_BYTES else RangeForm.BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class Routine:
+class Routine(NamedTuple):
     """A routine or procedure: words ``entry`` up to (not including) ``end``; ``scratch`` holds (start, size) pairs."""
 
     name: str
@@ -235,8 +232,7 @@ class Routine:
     """Parameters that overlap no other one."""
 
 
-@dataclass(frozen=True, slots=True)
-class DataBlock:
+class DataBlock(NamedTuple):
     """Initial memory: ``values`` are bytes starting at address ``start``, the same in every lane; with ``lanes`` set,
     the bytes hold each lane's own number, ``lanes`` bytes long, low byte first."""
 
@@ -245,8 +241,7 @@ class DataBlock:
     lanes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """A value that the configuration of a run must have: its key as in a configuration file, and why, or nothing."""
 
     key: str
@@ -411,10 +406,12 @@ class AssembledProgram(Shown):
 
     def to_json(self) -> str:
         """Return the object file's text; the same program always gives the same text."""
-        body = {"schema": self.schema, "sha256": self.sha256} | asdict(self)
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        parts = {key: [each._asdict() for each in own[key]] for key in ("routines", "data", "lines", "needs")}
+        body = {"schema": self.schema, "sha256": self.sha256, **own, **parts}
         body["words"], body["line_of"] = [f"{word:08x}" for word in self.words], list(self.line_of)
         # Only what is said, so that programs without it stay readable by earlier releases.
-        body["ranges"] = [{k: v for k, v in asdict(each).items() if k != "declared" or v} for each in self.ranges]
+        body["ranges"] = [{k: v for k, v in each._asdict().items() if k != "declared" or v} for each in self.ranges]
         if not self.needs:
             del body["needs"]
         return json.dumps(body, sort_keys=True, indent=None, separators=(",", ":")) + "\n"
@@ -500,8 +497,7 @@ _PYTHON = ".py"
 """Programs may be put together by calls, whose lines say less than the instructions that they make."""
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """Instructions of a program, and what they were asked for as."""
 
     text: str

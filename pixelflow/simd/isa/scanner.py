@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.program import SourceLine
 
 
-@dataclass(frozen=True, slots=True)
-class SourceToken:
+class SourceToken(NamedTuple):
     """A word, a number or a sign."""
 
     kind: str

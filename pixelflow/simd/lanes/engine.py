@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,8 +196,7 @@ AUTO = "auto"
 _FASTEST, _FALLBACK = "compiled", "rows"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """The name of an engine that works here; ``note`` says why it is not the one that was asked for.
 
     ``why`` is the reason alone, where one was asked for by name.
@@ -208,8 +207,7 @@ class Choice:
     why: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """An engine that can be asked for by its name.
 
     ``is_native`` says that it needs native code.

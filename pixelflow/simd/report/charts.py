@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from pixelflow.simd.errors import printable
 from pixelflow.simd.report.model import Illustration, number
@@ -35,8 +35,7 @@ _PATTERNS = (("", 0.0), ("2 4", 1.0), ("", 0.35), ("1 7", 1.0))
 one over grey alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(NamedTuple):
     """How one kind of span looks: a colour, and which pattern is over it."""
 
     colour: str
@@ -57,8 +56,7 @@ class _Mark:
 _MARKS = tuple(_Mark(colour, pattern) for pattern in range(len(_PATTERNS) - 1) for colour in _COLOURS)
 
 
-@dataclass(frozen=True, slots=True)
-class TimeSpan:
+class TimeSpan(NamedTuple):
     """Something that lasts from ``start`` up to, but not including, ``end``."""
 
     name: str
@@ -70,8 +68,7 @@ class TimeSpan:
     """Share of it spent waiting for its own requests."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(NamedTuple):
     """Activities side by side: lanes by name, each with its spans in the order of time."""
 
     title: str
@@ -115,8 +112,7 @@ class Timeline:
         return mark.drawn(left, top, width, _BAR - 4, told) + strip + inside
 
 
-@dataclass(frozen=True, slots=True)
-class Curves:
+class Curves(NamedTuple):
     """Lines of points (x, y) by name, with what both axes are."""
 
     title: str
@@ -166,8 +162,7 @@ class Curves:
         return _figure(self.title, _CURVES_HEIGHT + height, [*drawn, *keys])
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """A figure that is made when it is shown, as a picture that takes some time."""
 
     make: Callable[[], Illustration | None]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from pixelflow.simd.errors import printable
 
@@ -15,8 +15,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 """Everything that JSON holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column of a table: its heading, how a cell becomes text, and its name in JSON.
 
     ``kind`` turns a cell into text. A column of any other kind than `str` holds numbers: set to the right, never
@@ -50,8 +49,7 @@ class Column:
         return self.kind is not str
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Rows of values under columns, and rows of sums (``foot``) that only people need.
 
     JSON holds it under ``key`` as a list of objects; with the key of a column as ``named``, as an object whose members
@@ -66,8 +64,7 @@ class Table:
     foot: Sequence[Sequence[Json]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """A line of text; with a label, the text follows it and begins at column ``hang``.
 
     A label of no characters continues with the fact before. ``wrap`` divides what is wider than the screen. Under
@@ -84,8 +81,7 @@ class Fact:
     """The same lines as rich has drawn them in colours, for a terminal that shows these."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """The title of a section: what follows up to the next one. A page lists those of a long report at its top."""
 
     text: str
@@ -104,8 +100,7 @@ class Illustration(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(NamedTuple):
     """A section that explains: folded in a page, and in text only where it is asked for by its name."""
 
     name: str

@@ -107,7 +107,7 @@ class ShownTable(Shown):
         rows = self.content.rows
         left = len(rows) - _FEW_ROWS
         more = [f"and {left:,} more rows; to_dict() and data frames have them all"] if left > 0 else []
-        return Report(self.name, parts=[replace(self.content, rows=rows[:_FEW_ROWS]), *more])
+        return Report(self.name, parts=[self.content._replace(rows=rows[:_FEW_ROWS]), *more])
 
     def to_dict(self) -> dict[str, list[Json]]:
         """Return the cells by column, as numbers and texts, without rows of sums.

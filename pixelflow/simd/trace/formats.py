@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import IO
+from typing import IO, NamedTuple
 
 from pixelflow.simd.trace.kanata import FIRST_LINE, write_kanata
 from pixelflow.simd.trace.perfetto import write_perfetto
@@ -13,8 +12,7 @@ from pixelflow.simd.trace.trace_model import Trace
 from pixelflow.simd.trace.vcd import write_vcd
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """One format. ``loses`` says what of a trace it cannot hold, ``package`` what must be installed to write it."""
 
     name: str

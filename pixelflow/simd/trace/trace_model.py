@@ -64,8 +64,7 @@ class TrackKind(Enum):
         self.pattern = re.compile(f"{re.escape(before)}(.+){re.escape(after)}" if "{}" in template else template)
 
 
-@dataclass(frozen=True, slots=True)
-class Track:
+class Track(NamedTuple):
     """One line of a trace: its kind, and of what: the stream's name, the module's number, the path's name."""
 
     kind: TrackKind
@@ -119,8 +118,7 @@ WAITS = (Category.WAIT, Category.STALL, Category.BLOCKED)
 """Categories whose spans are named by the reason: ``wait sem 2``, ``wait transfer``, ``blocked sem 0``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """Properties of a span other than its time; spans of the same instruction share one."""
 
     name: str
@@ -215,8 +213,7 @@ class FlowArrow(NamedTuple):
     target_row: int
 
 
-@dataclass(frozen=True, slots=True)
-class TraceClock:
+class TraceClock(NamedTuple):
     """From cycles to the time units of a format and back; exact, in integers."""
 
     mhz: int
@@ -326,8 +323,7 @@ _MOST_CYCLES = 1 << 63
 _TRAFFIC = (TrackKind.WIRE, TrackKind.QUEUE)
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """Cycles from ``begin`` up to ``end`` (None: to the last one), of the tracks that ``only`` names (empty: all).
 
     A name may hold ``*`` and ``?``; brackets stand for themselves, ``tasic[2]``. Wires and queues are shown only where

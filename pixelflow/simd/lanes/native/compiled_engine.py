@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from math import lcm
 from threading import RLock
 from time import perf_counter
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,8 +164,7 @@ _STRIPS = 4
 """Strips of lanes that a block of one part works on in a round of its loop, where it is compiled with care."""
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
+class Foreign(NamedTuple):
     """A function with a given text: ``body`` is all of it between the braces.
 
     It is called like a block's function, ``ptr(ptr %tile, i64 %lanes, ptr %code, ptr %table)``, and returns the

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,8 +199,7 @@ def _keep_single(part: Part, single: set[int]) -> None:
 _ALIGNMENT = 64
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterPlace:
+class RegisterPlace(NamedTuple):
     """A register in a frame, starting at byte ``at``."""
 
     name: str | int
@@ -210,8 +210,7 @@ class RegisterPlace:
     is_written: bool
 
 
-@dataclass(frozen=True, slots=True)
-class GroupFrame:
+class GroupFrame(NamedTuple):
     """The registers that a program touches, by their places, and the bytes of a frame."""
 
     places: Mapping[int, RegisterPlace]

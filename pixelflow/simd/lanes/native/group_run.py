@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,8 +57,7 @@ class GroupNote:
     """Where the words of each group begin, then their number."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupRun:
+class GroupRun(NamedTuple):
     """How a run went."""
 
     is_done: bool

@@ -263,8 +263,7 @@ _HALF = 0x0204081020408000
 """The matrices over bits that turn a byte right by one and that shift it: the lowest row in the highest byte."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vectors:
+class Vectors(NamedTuple):
     """Abilities of a processor's vectors; without the special instructions the result is the same, a little later.
 
     They are used on strips of 64 lanes.
@@ -278,8 +277,7 @@ class Vectors:
     """Multiplying each of 64 bytes by a matrix over bits is one instruction."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bit:
+class Bit(NamedTuple):
     """A bit of every lane that no vector holds as 0 and 255 yet."""
 
     where: str
@@ -288,8 +286,7 @@ class Bit:
     vector: str
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(NamedTuple):
     """A word where a bit is set, 0 elsewhere, not computed yet."""
 
     bit: Bit

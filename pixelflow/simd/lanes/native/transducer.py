@@ -7,7 +7,7 @@ look-ups, in native code where that works on this host.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,7 @@ _STATES = 1 << 31
 _SMALLEST = 1 << 10
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(NamedTuple):
     """A step of the automaton."""
 
     state: int
