@@ -84,7 +84,7 @@ _ARITHMETIC = {
 _COMPARED = {ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge", ast.Eq: "eq", ast.NotEq: "ne"}
 
 
-_INLINED = 150
+_INLINED = 400
 """Lines of LLVM IR below which a function is copied to where it is called."""
 
 
