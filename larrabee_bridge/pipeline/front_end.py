@@ -594,8 +594,10 @@ class FrontEndResult:
 
     @property
     def account(self) -> FrontEndResult:
-        """The cycles and PrimSets, without triangles, which are large."""
-        return replace(self, triangles=self.triangles.part(np.zeros(0, np.int64)), weights=self.weights[:0].copy())
+        """The cycles and PrimSets, without triangles and their bins, which are large."""
+        none = np.zeros(0, np.int64)
+        triangles, bins = self.triangles.part(none), replace(self.bins, starts=0 * self.bins.starts, triangles=none)
+        return replace(self, triangles=triangles, bins=bins, source=none, weights=self.weights[:0].copy())
 
     @property
     def cycles(self) -> NDArray[np.int64]:
@@ -663,7 +665,7 @@ def _together(mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, parts:
     starts = np.searchsorted(entries[:, 0], np.arange(setting.tiles + 1))
     return FrontEndResult(
         triangles=triangles,
-        bins=Bins(setting.tile, setting.columns, setting.tiles // setting.columns, starts, entries[:, 1]),
+        bins=Bins(setting.tile, setting.columns, setting.tiles // setting.columns, starts, entries[:, 1].copy()),
         source=source,
         weights=weights,
         primset=np.concatenate([part.primset for part in parts]),
