@@ -418,14 +418,11 @@ def turns_count(m: Longs, ranges: Longs, words: Words) -> int:
             if began:
                 continue
         chosen = m[order + 2 * place]
-        held, second = 0, 0
-        while True:
-            held = max(held, turns_issue(m, ranges, words, chosen, cycle))
-            if second or not turns_may_pair(m, chosen, cycle):
-                break
-            second = 1
+        held = turns_issue(m, ranges, words, chosen, cycle)
         issued += 1
-        paired += second
+        if turns_may_pair(m, chosen, cycle):
+            held = max(held, turns_issue(m, ranges, words, chosen, cycle))
+            paired += 1
         m[chosen + T_FREE] = max(m[chosen + T_FREE], cycle + m[REST])
         m[order + 2 * place + 1] = turns_when(m, chosen)
         # The pipes belong to the core: while one thread's access holds them, the others wait.
