@@ -67,7 +67,7 @@ def pixels_of(draw: Draw, target: Framebuffer) -> Pixels:
     )
     covered = np.concatenate([each for _, each in batches] or [np.zeros((0, len(target.places)), np.bool_)])
     planes = [planes_of(draw.triangles, place, colours=False) for place in target.places]
-    depths = np.stack([each.at(triangle, column, row, slice(1))[:, 0] for each in planes], axis=1)
+    depths = np.stack([each.depths_at(triangle, column, row) for each in planes], axis=1).astype(np.int64)
     return Pixels(triangle, row, column, covered.argmax(axis=1), covered, depths)
 
 

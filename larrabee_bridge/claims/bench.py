@@ -223,6 +223,7 @@ def drawn(seen: SeenFrame, smaller: SeenFrame | None = None) -> FrameCosts:
     whole = sum(core.cycles for each in rasters for core in each.cores.values())
     return_pages()
     same = back.picture.equals(draw_frame(frame))
+    return_pages()
     return FrameCosts(vertices, raster_cycles, whole - raster_cycles, int(tiles.sum()), works, back.utilisation, same)
 
 

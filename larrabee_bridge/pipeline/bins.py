@@ -45,7 +45,7 @@ QUAD = 4
 class Quads:
     """Blocks of 4x4 pixels: by tile row by row, in each tile by triangle in the order of drawing, then row by row.
 
-    ``tile``, ``triangle``, ``x`` and ``y`` are int64[quad], x and y the left and top pixel on the screen. ``masks`` is
+    ``tile``, ``triangle``, ``x`` and ``y`` are int32[quad], x and y the left and top pixel on the screen. ``masks`` is
     uint16[quad, sample]; pixel i across and j down of a quad is bit 4 j + i. Every quad has a pixel in some sample.
     """
 
@@ -67,7 +67,7 @@ class Quads:
     def ordered(self) -> Quads:
         """Return the quads in the order of this class."""
         across, triangles = (int(each.max(initial=0)) + 1 for each in (self.x, self.triangle))
-        pair, place = self.tile * triangles + self.triangle, self.y * across + self.x
+        pair, place = self.tile * np.int64(triangles) + self.triangle, self.y * across + self.x
         rises = pair[1:] - pair[:-1]
         if ((rises > 0) | (rises == 0) & (place[1:] >= place[:-1])).all():
             return self  # as blocks of 4x4 come out of the rasterizer
@@ -82,7 +82,8 @@ def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64
     number, x, y, masks = (np.concatenate(each) for each in zip(*parts, strict=True))
     place = y // tile * -(-width // tile) + x // tile
     order = np.argsort(((place * count + number) * side + y % tile // QUAD) * side + x % tile // QUAD)
-    return Quads(place[order], number[order], x[order], y[order], masks[order])
+    place, number, x, y = (each.astype(np.int32)[order] for each in (place, number, x, y))
+    return Quads(place, number, x, y, masks[order])
 
 
 def _unsorted(

@@ -590,8 +590,10 @@ class FrontEndResult(NamedTuple):
 
     @property
     def account(self) -> FrontEndResult:
-        """The cycles and PrimSets, without triangles, which are large."""
-        return self._replace(triangles=self.triangles.part(np.zeros(0, np.int64)), weights=self.weights[:0].copy())
+        """The cycles and PrimSets, without triangles and their bins, which are large."""
+        none = np.zeros(0, np.int64)
+        triangles, bins = self.triangles.part(none), self.bins._replace(starts=0 * self.bins.starts, triangles=none)
+        return self._replace(triangles=triangles, bins=bins, source=none, weights=self.weights[:0].copy())
 
     @property
     def cycles(self) -> NDArray[np.int64]:
@@ -659,7 +661,7 @@ def _together(mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, parts:
     starts = np.searchsorted(entries[:, 0], np.arange(setting.tiles + 1))
     return FrontEndResult(
         triangles=triangles,
-        bins=Bins(setting.tile, setting.columns, setting.tiles // setting.columns, starts, entries[:, 1]),
+        bins=Bins(setting.tile, setting.columns, setting.tiles // setting.columns, starts, entries[:, 1].copy()),
         source=source,
         weights=weights,
         primset=np.concatenate([part.primset for part in parts]),

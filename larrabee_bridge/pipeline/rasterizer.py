@@ -297,7 +297,7 @@ class Descent:
         data = self.memory.data[0]
         data[self.places.fields : self.places.tiles] = set_up.results
         data[self.places.tiles : self.places.pairs] = self.tiles.astype(np.int32).view(np.uint8).reshape(-1)
-        none = np.zeros(0, np.int64)
+        none = np.zeros(0, np.int32)
         self._found = [(none, none, none, np.zeros((0, set_up.samples), np.uint16))]
         self._costs = [Counted.of([])]
         """Of each batch: the registers of its run are large."""
@@ -321,7 +321,8 @@ class Descent:
         order = np.argsort((number * (int(triangle.max(initial=0)) + 1) + triangle << 14) + place, kind="stable")
         x = number % bins.columns * bins.tile + (place & 127)
         y = number // bins.columns * bins.tile + (place >> 7)
-        return Blocks(*(each[order] for each in (number, triangle, x, y, size, masks))), counted
+        number, triangle, x, y, size = (each.astype(np.int32)[order] for each in (number, triangle, x, y, size))
+        return Blocks(number, triangle, x, y, size, masks[order]), counted
 
     def _rooms(self) -> tuple[np.ndarray, np.ndarray]:
         """Return for each pair the largest number of blocks of 4x4, and a key that is close for similar pairs."""
@@ -408,7 +409,9 @@ class Descent:
             masks = np.full((len(at), self.set_up.samples), 0xFFFF, np.uint16)
         else:
             masks = (words[at[:, None] + np.arange(self.set_up.samples)] & 0xFFFF).astype(np.uint16)
-        self._found.append((pair, word >> 16, word & 0xFFFF if full else np.full(len(at), 4), masks))
+        size = word & 0xFFFF if full else np.full(len(at), 4)
+        pair, place, size = (each.astype(np.int32) for each in (pair, word >> 16, size))
+        self._found.append((pair, place, size, masks))
 
 
 def _starts(end: int, sizes: np.ndarray) -> np.ndarray:
@@ -483,7 +486,7 @@ BATCH = 4096
 class Blocks:
     """Blocks of pixels, by tile row by row, in each tile by triangle in the order of drawing, then row by row.
 
-    int64[block] each: ``x`` and ``y`` the left and top pixel on the screen, ``size`` the side in pixels: 4, 16, or
+    int32[block] each: ``x`` and ``y`` the left and top pixel on the screen, ``size`` the side in pixels: 4, 16, or
     more. ``masks`` is uint16[block, sample], all ones but for a block of 4x4 that is covered in part; there pixel i
     across and j down is bit 4 j + i.
     """
@@ -546,9 +549,8 @@ class Rasterized(NamedTuple):
         blocks = self.blocks
         across = blocks.size // QUAD
         which = np.repeat(np.arange(len(blocks)), (across * across).astype(np.intp))
-        within = np.arange(len(which)) - np.repeat(
-            np.cumsum(across * across) - across * across, (across * across).astype(np.intp)
-        )
+        before = np.cumsum(across * across) - across * across
+        within = (np.arange(len(which)) - before[which]).astype(np.int32)
         x = blocks.x[which] + within % across[which] * QUAD
         y = blocks.y[which] + within // across[which] * QUAD
         return Quads(blocks.tile[which], blocks.triangle[which], x, y, blocks.masks[which]).ordered()

@@ -422,9 +422,9 @@ def bin_contents(quads: Sequence[Quads], triangles: Sequence[int] | None = None)
     for each, count in zip(quads, counts, strict=True):
         if (last := int(each.triangle.max(initial=-1))) >= count:
             raise InputError(Fault(f"quads of triangle {last}, and its draw has {count}", hint="numbered from 0"))
-        keys.append(distinct(each.tile * every + each.triangle + first))
+        keys.append(distinct(each.tile * np.int64(every) + each.triangle + first))
         full, rows = (each.masks == 0xFFFF).all(axis=1), int(each.y.max(initial=0)) // 16 + 1
-        pieces = np.sort(((each.x // 16 * rows + each.y // 16) * every + each.triangle)[full])
+        pieces = np.sort(((each.x // 16 * rows + each.y // 16) * np.int64(every) + each.triangle)[full])
         full_16 += int((np.diff(np.flatnonzero(begins_of(pieces)), append=len(pieces)) == 16).sum())
         first, all_full, total = first + count, all_full + int(full.sum()), total + len(each)
     entries = np.stack(np.divmod(np.sort(np.concatenate(keys)), every), axis=1)

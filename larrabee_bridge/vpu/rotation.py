@@ -61,7 +61,9 @@ def turns_find(m: Longs, place: int, ways: int, line: int) -> int:
 
     The arrival of a line of the L2 slice that was stored to is -2 - arrival (`turns_dirty`).
     """
-    at = 0
+    if m[place] == line:
+        return m[place + 1]
+    at = 1
     while at < ways:
         if m[place + 2 * at] == line:
             there = m[place + 2 * at + 1]
@@ -106,8 +108,10 @@ def turns_dirty(m: Longs, place: int, ways: int, line: int) -> int:
     """Mark a line of a set of the L2 slice, if present, as stored to: memory takes it when it leaves."""
     at = 0
     while at < ways:
-        if m[place + 2 * at] == line and m[place + 2 * at + 1] >= 0:
-            m[place + 2 * at + 1] = -2 - m[place + 2 * at + 1]
+        if m[place + 2 * at] == line:
+            there = m[place + 2 * at + 1]
+            m[place + 2 * at + 1] = min(there, -2 - there)
+            return 0
         at += 1
     return 0
 
@@ -117,31 +121,32 @@ def turns_line(m: Longs, ranges: Longs, stretch: int, line: int) -> int:
     if m[stretch + S_OWN] <= line and line < m[stretch + S_OWN_PAST]:
         return line + m[stretch + S_OWN_SHIFT]
     at, past = m[stretch + S_RANGES], m[stretch + S_RANGES_PAST]
-    while at < past:
-        if line < ranges[at + G_PAST]:
-            line += ranges[at + G_SHIFT]
-            if ranges[at + G_RING] > 0:
-                line = ranges[at + G_RING_AT] + line % ranges[at + G_RING]
-            if ranges[at + G_RING] < 0:
-                size = -ranges[at + G_RING]
-                line = ranges[ranges[at + G_RING_AT] + line // size] + line % size
-            return line
+    while at < past and line >= ranges[at + G_PAST]:
         at += RANGE
+    if at == past:
+        return line
+    line += ranges[at + G_SHIFT]
+    ring = ranges[at + G_RING]
+    if ring > 0:
+        return ranges[at + G_RING_AT] + line % ring
+    if ring < 0:
+        return ranges[ranges[at + G_RING_AT] + line // -ring] + line % -ring
     return line
 
 
 def turns_bring(m: Longs, line: int, flags: int, cycle: int) -> int:
     """Use a line; return the cycle in which it arrives in the requested cache."""
-    near = m[L1] + 2 * m[WAYS] * (line & m[L1_LAST])
-    far = m[L2] + 2 * m[WAYS] * (line & m[L2_LAST])
+    ways = m[WAYS]
+    near = m[L1] + 2 * ways * (line & m[L1_LAST])
+    far = m[L2] + 2 * ways * (line & m[L2_LAST])
     if not flags & FAR:
-        there = turns_find(m, near, m[WAYS], line)
+        there = turns_find(m, near, ways, line)
         if there >= 0:
             if flags & STORE:
-                turns_dirty(m, far, m[WAYS], line)
+                turns_dirty(m, far, ways, line)
             return there
         m[L1_MISSES] += 1
-    there = turns_find(m, far, m[WAYS], line)
+    there = turns_find(m, far, ways, line)
     if there != -1:
         if there < 0:
             there = -2 - there
@@ -249,18 +254,14 @@ def turns_look(m: Longs, t: int, cycle: int) -> int:
     return 0
 
 
-def turns_enter(m: Longs, words: Words, t: int, cycle: int) -> int:
+def turns_enter(m: Longs, words: Words, t: int) -> int:
     """Move a thread to its next block."""
     block = m[m[t + T_STRETCH] + S_BLOCKS] + BLOCK * words[m[t + T_AT]]
     m[t + T_AT] += 1
     m[t + T_BLOCK] = block
     m[t + T_INSTRUCTION] = m[block + B_FIRST]
     m[t + T_BLOCK_PAST] = m[block + B_PAST]
-    if m[block + B_MARK]:
-        m[t + T_STATE] = MARKED
-    else:
-        m[t + T_STATE] = RUNS
-        turns_look(m, t, cycle)
+    m[t + T_STATE] = MARKED if m[block + B_MARK] else RUNS
     return 0
 
 
@@ -297,20 +298,21 @@ def turns_predict(m: Longs, words: Words, t: int, number: int, cycle: int) -> in
 def turns_advance(m: Longs, words: Words, t: int, cycle: int) -> int:
     """Continue to the next instruction of a thread: in its block, in the next one, or past a stretch."""
     number = m[t + T_INSTRUCTION]
-    m[t + T_INSTRUCTION] += INSTRUCTION
-    if m[t + T_INSTRUCTION] < m[t + T_BLOCK_PAST]:
-        turns_look(m, t, cycle)
-        return 0
-    if m[m[t + T_BLOCK] + B_MARK] == DEALS_A_QUAD:
-        worker = m[m[DEALS] + m[DEALT_ALL]]
-        m[m[DEALT] + worker] += 1
-        m[DEALT_ALL] += 1
-    if m[t + T_AT] == m[t + T_WORDS_PAST]:
-        turns_finish(m, t, cycle)
-        return 0
-    if m[number + I_FLAGS] & BRANCH:
-        turns_predict(m, words, t, number, cycle)
-    turns_enter(m, words, t, cycle)
+    m[t + T_INSTRUCTION] = number + INSTRUCTION
+    if number + INSTRUCTION == m[t + T_BLOCK_PAST]:
+        if m[m[t + T_BLOCK] + B_MARK] == DEALS_A_QUAD:
+            worker = m[m[DEALS] + m[DEALT_ALL]]
+            m[m[DEALT] + worker] += 1
+            m[DEALT_ALL] += 1
+        if m[t + T_AT] == m[t + T_WORDS_PAST]:
+            turns_finish(m, t, cycle)
+            return 0
+        if m[number + I_FLAGS] & BRANCH:
+            turns_predict(m, words, t, number, cycle)
+        turns_enter(m, words, t)
+        if m[t + T_STATE] == MARKED:
+            return 0
+    turns_look(m, t, cycle)
     return 0
 
 
@@ -367,7 +369,7 @@ def turns_begin(m: Longs, words: Words, t: int, cycle: int) -> int:
             m[t + T_FREE] = max(m[t + T_FREE], m[m[REQUESTS] + REQUEST * m[stretch + S_WAIT] + R_ANSWER])
         m[t + T_AT] = m[stretch + S_BEGIN]
         m[t + T_WORDS_PAST] = m[stretch + S_PAST]
-        turns_enter(m, words, t, cycle)
+        turns_enter(m, words, t)
     if m[t + T_STATE] == MARKED:
         worker = m[t + T_WORKER]
         if m[m[t + T_BLOCK] + B_MARK] == TAKES_A_QUAD:
@@ -381,7 +383,7 @@ def turns_begin(m: Longs, words: Words, t: int, cycle: int) -> int:
                 return NEVER
         m[t + T_STATE] = RUNS
         m[t + T_FREE] = max(m[t + T_FREE], cycle)
-        turns_look(m, t, cycle)
+    turns_look(m, t, cycle)
     return min(turns_when(m, t), soon)
 
 
@@ -390,17 +392,17 @@ def turns_count(m: Longs, ranges: Longs, words: Words) -> int:
     cycle, turn, end, issued, paired = 0, 0, 0, 0, 0
     while m[PHASE] < m[PHASE_COUNT] and m[m[PHASES] + m[PHASE]] == 0:
         m[PHASE] += 1
-    running = m[RUNNING]
+    running, order = m[RUNNING], m[ORDER]
     while running > 0:
         # The first thread that may issue now, or else soonest.
         place, at, left, soonest, began = turn, turn, running, NEVER, 0
         while left > 0:
-            when = m[m[ORDER] + 2 * at + 1]
+            when = m[order + 2 * at + 1]
             if when < 0:
-                when = turns_begin(m, words, m[m[ORDER] + 2 * at], cycle)
+                when = turns_begin(m, words, m[order + 2 * at], cycle)
                 if when < NEVER:
                     began = 1
-                    m[m[ORDER] + 2 * at + 1] = turns_when(m, m[m[ORDER] + 2 * at])
+                    m[order + 2 * at + 1] = turns_when(m, m[order + 2 * at])
             if when < soonest:
                 soonest, place = when, at
                 if when <= cycle:
@@ -415,14 +417,14 @@ def turns_count(m: Longs, ranges: Longs, words: Words) -> int:
             cycle = soonest
             if began:
                 continue
-        chosen = m[m[ORDER] + 2 * place]
+        chosen = m[order + 2 * place]
         held = turns_issue(m, ranges, words, chosen, cycle)
         issued += 1
         if turns_may_pair(m, chosen, cycle):
             held = max(held, turns_issue(m, ranges, words, chosen, cycle))
             paired += 1
         m[chosen + T_FREE] = max(m[chosen + T_FREE], cycle + m[REST])
-        m[m[ORDER] + 2 * place + 1] = turns_when(m, chosen)
+        m[order + 2 * place + 1] = turns_when(m, chosen)
         # The pipes belong to the core: while one thread's access holds them, the others wait.
         cycle += held
         turn = place + 1
@@ -431,8 +433,8 @@ def turns_count(m: Longs, ranges: Longs, words: Words) -> int:
             running -= 1
             turn = place
             while place < running:
-                m[m[ORDER] + 2 * place] = m[m[ORDER] + 2 * place + 2]
-                m[m[ORDER] + 2 * place + 1] = m[m[ORDER] + 2 * place + 3]
+                m[order + 2 * place] = m[order + 2 * place + 2]
+                m[order + 2 * place + 1] = m[order + 2 * place + 3]
                 place += 1
         if turn >= running:
             turn = 0

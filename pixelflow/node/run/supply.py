@@ -6,12 +6,8 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-<<<<<<< HEAD
 from operator import mul
-from typing import Protocol
-=======
 from typing import NamedTuple, Protocol
->>>>>>> tag-start
 
 from pixelflow.config import ExtraConfig, NodeConfig
 from pixelflow.isa import Family, Instruction, Mem, Program, Register

@@ -33,7 +33,7 @@ def divided(product: np.ndarray) -> np.ndarray:
 
 
 def blended(blend: Blend, source: np.ndarray, alpha: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Return the colours of pixels under fragments: int64 each, 0 to 255; a fragment that is sorted is over."""
+    """Return the colours of pixels under fragments: 0 to 255, in 32 bits or more; a sorted fragment is over."""
     match blend:
         case Blend.REPLACE:
             return source
@@ -47,9 +47,12 @@ def blended(blend: Blend, source: np.ndarray, alpha: np.ndarray, there: np.ndarr
 
 def layers_of(pixels: np.ndarray) -> Iterator[np.ndarray]:
     """Yield the numbers of fragments that come first in their pixels, then of those that come second, and so on."""
-    rank = _ranks(pixels)
-    by_rank = np.argsort(rank, kind="stable")
-    yield from np.split(by_rank, np.cumsum(np.bincount(rank))[:-1])
+    left, first = np.arange(len(pixels)), np.empty(pixels.max(initial=-1) + 1, np.int64)
+    while len(left):
+        first[pixels[::-1]] = left[::-1]  # numpy assigns in order, so that the first of a pixel stays
+        later = first.take(pixels) != left
+        yield left[~later]
+        left, pixels = left[later], pixels[later]
 
 
 def turns_of(pixels: np.ndarray, seen: np.ndarray, depths: np.ndarray) -> np.ndarray:
@@ -114,9 +117,9 @@ class Framebuffer:
 
         ``source`` is the colour, [fragment, rgb], and ``alpha`` [fragment], from 0 to 255.
         """
-        there = self.colours[pixel]
-        source, alpha = source[:, None].astype(np.int64), alpha[:, None, None].astype(np.int64)
-        found = blended(blend, source, alpha, there.astype(np.int64))
+        there = self.colours.take(pixel, axis=0)
+        source, alpha = source[:, None].astype(np.int32), alpha[:, None, None].astype(np.int32)
+        found = blended(blend, source, alpha, there.astype(np.int32))
         self.colours[pixel] = np.where(seen[..., None], found, there)
 
     def picture(self) -> Picture:
@@ -137,7 +140,7 @@ def stencilled(
     steps = (covered & ~passed, stencil.failed), (passed & ~nearer, stencil.hidden), (passed & nearer, stencil.passed)
     for where, step in steps:
         if step is not StencilStep.KEEP:
-            after[where] = _stepped(stencil, step, found[where])
+            np.copyto(after, _stepped(stencil, step, found), where=where)
             stepped |= where
     return passed, after, stepped
 
@@ -189,7 +192,7 @@ def nearest(
     # A depth and below it the number: of equal depths the least, the first in the order of drawing, is kept.
     keys = np.full(height * width, FAR << 32 | NOTHING, np.int64)
     for batch in spans_of(triangles, width, height, place).fragments():
-        depth = plane.at(batch.triangle, batch.column, batch.row, slice(1))[:, 0]
+        depth = plane.depths_at(batch.triangle, batch.column, batch.row).astype(np.int64)
         np.minimum.at(keys, batch.row * width + batch.column, depth << 32 | batch.triangle)
     seen = keys.reshape(height, width)
     return seen & NOTHING, seen >> 32
@@ -238,9 +241,11 @@ class _Fragments(NamedTuple):
     alpha: np.ndarray
 
     def part(self, which: np.ndarray) -> _Fragments:
-        return _Fragments(
-            self.pixel[which], self.covered[which], self.depths[which], self.source[which], self.alpha[which]
-        )
+        """Return those with some numbers, ascending, each once."""
+        if len(which) == len(self.pixel):
+            return self
+        columns = self.pixel, self.covered, self.depths, self.source, self.alpha
+        return _Fragments(*(each.take(which, axis=0) for each in columns))
 
 
 def _fragments(target: Framebuffer, draw: Draw) -> Iterator[_Fragments]:
@@ -252,8 +257,8 @@ def _fragments(target: Framebuffer, draw: Draw) -> Iterator[_Fragments]:
     ]
     for batch, covered in covered_samples(triangles, target.width, target.height, target.places):
         where = (batch.triangle, batch.column, batch.row)
-        at = covered.argmax(axis=1)
-        depths = np.stack([each.depths(*where).astype(np.int32) for each in planes], axis=1)
+        at = covered.argmax(axis=1) if len(planes) > 1 else np.zeros(len(covered), np.intp)
+        depths = np.stack([each.depths(*where) for each in planes], axis=1)
         source = np.zeros((len(at), 3), np.uint8)
         if coloured:
             source = _at_sample([each.colours(*where).astype(np.uint8) for each in planes], at)
@@ -298,7 +303,7 @@ def _meet(target: Framebuffer, fragments: _Fragments, state: State) -> list[_Fra
     """Test fragments, one a pixel, against what is there, and write them; return those that are to be sorted."""
     seen = target.tested(fragments.pixel, fragments.covered, fragments.depths, state)
     if state.blend is Blend.SORTED:
-        return [fragments._replace(covered=seen).part(np.any(seen, axis=1))]
+        return [fragments._replace(covered=seen).part(np.flatnonzero(np.any(seen, axis=1)))]
     if state.colour_write:
         target.blend(state.blend, fragments.pixel, seen, fragments.source, fragments.alpha)
     return []
@@ -308,7 +313,7 @@ def _resolve(target: Framebuffer, lists: list[_Fragments]) -> None:
     """Blend what sorted draws have left: at each sample the farthest first, in parts of the screen."""
     bands = -(-sum(len(each.pixel) for each in lists) // _SORTED)
     for first, past in pairwise(target.width * target.height * np.arange(bands + 1) // max(bands, 1)):
-        some = [each.part((first <= each.pixel) & (each.pixel < past)) for each in lists]
+        some = [each.part(np.flatnonzero((first <= each.pixel) & (each.pixel < past))) for each in lists]
         names = ("pixel", "covered", "depths", "source", "alpha")
         _blend_sorted(target, _Fragments(*(np.concatenate([getattr(each, name) for each in some]) for name in names)))
 

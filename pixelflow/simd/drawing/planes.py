@@ -41,27 +41,27 @@ class Planes:
     bits = (_DEPTH_BITS, _COLOUR_BITS, _COLOUR_BITS, _COLOUR_BITS)
     fractions = (DEPTH_FRACTION, COLOUR_FRACTION, COLOUR_FRACTION, COLOUR_FRACTION)
 
-    def at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray, planes: slice = slice(None)) -> np.ndarray:
-        """Return depth and colours without their fractions, or some of the four, at pixels: int64[pixel, plane]."""
-        bits, fractions = (np.array(each[planes], np.int64) for each in (self.bits, self.fractions))
-        found = self._value(triangle, column, row, planes)
-        found &= ((1 << bits) - 1).astype(np.uint32)
-        found >>= fractions.astype(np.uint32)
-        return found.astype(np.int64)
+    def depths_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """Return depths without their fractions at pixels: int32[pixel]."""
+        return (self._value(0, triangle, column, row) >> DEPTH_FRACTION).view(np.int32)
+
+    def colours_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """Return colours without their fractions at pixels: int64[pixel, rgb]."""
+        found = [self._value(plane, triangle, column, row) >> COLOUR_FRACTION & 0xFF for plane in (1, 2, 3)]
+        return np.stack(found, axis=-1).astype(np.int64)
 
     def texels_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
         """Return u and v, modulo 2^32, at pixels, where these are planes of a texture: int64[pixel, 2]."""
-        return self._value(triangle, column, row, slice(None)).astype(np.int64)
+        return np.stack([self._value(plane, triangle, column, row) for plane in (0, 1)], axis=-1).astype(np.int64)
 
     @cached_property
     def _tables(self) -> tuple[np.ndarray, ...]:
-        return tuple([values.astype(np.uint32) for values in (self.a, self.b, self.c)])
+        return tuple([np.ascontiguousarray(values.T, np.uint32) for values in (self.a, self.b, self.c)])
 
-    def _value(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray, planes: slice) -> np.ndarray:
-        """Return values modulo 2^32, which is a multiple of what all are taken modulo: uint32[pixel, plane]."""
-        a, b, c = (values[:, planes].take(triangle, axis=0) for values in self._tables)
-        column, row = (each[..., None].astype(np.uint32, copy=False) for each in (column, row))
-        return a * column + b * row + c
+    def _value(self, plane: int, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """Return values modulo 2^32, which is a multiple of what all are taken modulo: uint32[pixel]."""
+        a, b, c = (values[plane].take(triangle) for values in self._tables)
+        return a * column.astype(np.uint32, copy=False) + b * row.astype(np.uint32, copy=False) + c
 
 
 def planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE, *, colours: bool = True) -> Planes:
@@ -283,14 +283,14 @@ class Interpolation(NamedTuple):
         return cls(planes, texture_planes_of(triangles, place) if textured else None, None)
 
     def depths(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
-        """Return depths: int64[pixel]."""
-        return self.planes.at(triangle, column, row, slice(1))[..., 0]
+        """Return depths: int32[pixel]."""
+        return self.planes.depths_at(triangle, column, row)
 
     def colours(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
         """Return colours: int64[pixel, rgb]."""
         if self.quotients is not None:
             return self.quotients.colours_at(triangle, column, row)
-        return self.planes.at(triangle, column, row, slice(1, 4))
+        return self.planes.colours_at(triangle, column, row)
 
     def texels(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
         """Return u and v modulo 2^32: int64[pixel, 2]. Raises ValueError where nothing is textured."""

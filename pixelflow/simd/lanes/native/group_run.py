@@ -27,7 +27,7 @@ from pixelflow.simd.lanes.numbers import record_numbers
 from pixelflow.simd.lanes.words import WordsEngine
 from pixelflow.simd.workers import usable_threads
 
-_NOTE_WORDS = 1 << 22
+_NOTE_WORDS = 1 << 21
 """Words of a note before it is handed over, unless a group may write more between two looks."""
 _HELD_WORDS = 1 << 24
 """Words of notes that are held till it is known that the run is right; beyond that it is made twice."""

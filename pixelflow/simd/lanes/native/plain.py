@@ -85,7 +85,7 @@ _COMPARED = {ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge", ast.E
 
 
 _INLINED = 150
-"""Lines of LLVM IR below which a function is copied to where it is called."""
+"""Lines of LLVM IR below which a function is copied to wherever it is called; others only where that is one place."""
 
 
 @cache
@@ -127,7 +127,12 @@ def _identity(function: Plain) -> tuple[object, ...]:
 def text_of(exported: Plain, others: Sequence[Plain] = ()) -> str:
     """Return plain functions as LLVM IR, of which only ``exported`` is seen from outside."""
     known = {each.__name__ for each in (exported, *others)}
-    return "\n".join(_Function(each, known, each is exported).text for each in (*others, exported))
+    made = [_Function(each, known, each is exported) for each in (*others, exported)]
+    text = "\n".join(each.text for each in made)
+    for each in made[:-1]:
+        if len(each.lines) < _INLINED or text.count(f"@{each.title}(") == 2:  # with its definition
+            text = text.replace(each.lines[0], each.lines[0].replace(" nounwind {", " nounwind alwaysinline {"))
+    return text
 
 
 def _signature(function: Plain) -> list[tuple[str, str]]:
@@ -166,8 +171,6 @@ class _Function(FunctionText):
         self._body(node.body)
         if self.open:
             self.do("ret i64 0")
-        if not exported and len(self.lines) < _INLINED:
-            self.lines[0] = self.lines[0].replace(" nounwind {", " nounwind alwaysinline {")
         self.text = "\n".join([*self.lines, "}"])
 
     def _fault(self, node: ast.AST, what: str) -> InternalError:
