@@ -45,8 +45,6 @@ class HierarchicalZState(GpuBoxState):
     sending: deque[int] = field(default_factory=deque)
     """Quads that leave; -2: a culled one."""
     last: bool = False
-    cleared_at: int = -1
-    """Last cycle of a clear; -1: none."""
 
 
 _CULLED = -2
@@ -72,13 +70,6 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
         """Return the state with empty lines."""
         return HierarchicalZState(counts, [_Line() for _ in range(self.config.cache_lines)])
 
-    def next_event(self) -> int | None:
-        """The next cycle while quads can move, or the last cycle of a clear."""
-        s = self.state
-        if s.awake:
-            return s.cycle + 1
-        return s.cleared_at if s.cleared_at >= 0 else None
-
     def wired(self) -> None:
         """Keep the wires used in every cycle."""
         wires = self.wires
@@ -94,8 +85,7 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
         bus_free = self._update(cycle)
         if self._commands.waiting:
             self._command(cycle)
-        if s.cleared_at == cycle:
-            s.cleared_at = -1
+        if s.wake == cycle:
             s.buffer.clear()
             for line in s.lines:
                 line.first = -1
@@ -121,7 +111,7 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
             if kind == "draw":
                 s.drawing, s.last = True, False
             else:
-                s.cleared_at = cycle + -(-self.spec.frame.blocks // self.config.cleared) - 1
+                s.wake = cycle + -(-self.spec.frame.blocks // self.config.cleared) - 1
 
     def _update(self, cycle: Cycle) -> bool:
         """Take new maxima and finished accesses; return whether the buffer can still be read."""

@@ -167,7 +167,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             counts["MemoryRequestLatency"] += fill.answered(cycle, answer, self.spec.clients[0].width)
             counts["MemoryRequests"] += 1
             counts["ReadBytesMemory"] += answer[2]
-        if not fill.busy:
+        if not s.tags.outstanding:
             return -1
         sent = fill.step(cycle, accepts)
         if sent is not None:
