@@ -63,9 +63,13 @@ class FifoState(GpuBoxState):
     last_group: int = 0
     held: tuple[int, ...] = ()
     """Fill of all queues after the last tick, if it sent nothing."""
+    fill: tuple[int, int, int, int] = (0, 0, 0, 0)
+    """Generated, tested, interpolated and shaded quads of all ROPs after the last tick."""
 
 
 _END = -1
+_OCCUPATIONS = tuple(f"{queue}StampQueuesOccupation" for queue in ("Rast", "Test", "Int", "Shaded"))
+"""Statistics of `FifoState.fill`, summed over cycles."""
 
 
 class FragmentFifo(GpuBox[FifoState]):
@@ -88,6 +92,7 @@ class FragmentFifo(GpuBox[FifoState]):
         gpu = spec.config.gpu
         rops, self._shaders, self._ports = range(gpu.rops), range(gpu.shaders), range(gpu.vertex_ports)
         self._group = spec.config.shader.group
+        self._most_vertices = self.config.vertex_inputs - 2 * gpu.vertex_ports
         self._most_generated = self.config.generated - 2 * 16 * spec.config.traversal.steps
         self.inputs = (
             *("command", "quads", "interpolated"),
@@ -133,7 +138,7 @@ class FragmentFifo(GpuBox[FifoState]):
         self._interpolation, self._interpolated = wires["interpolation"], wires["interpolated"]
         self._ready, self._vertices_ready = self.level("ready"), self.level("vertices_ready")
 
-    def tick(self, cycle: Cycle) -> None:
+    def tick(self, cycle: Cycle) -> int | None:
         """Advance every queue, the last ones first."""
         s = self.state
         if s.skipped:
@@ -164,12 +169,13 @@ class FragmentFifo(GpuBox[FifoState]):
         group = self._group
         if waiting and (waiting >= group or s.last_vertex or cycle - s.last_group > self.config.vertex_wait):
             self._shade_vertices(cycle)
-        elif plan is not None:
+        elif plan is not None and s.fill[2]:
             self._shade_quads(plan)
         for shader, groups in enumerate(s.waiting):
-            busy = self._busy[shader]
-            if groups and not (busy.value(cycle) if busy.waiting else busy.seen):
-                self._inputs[shader].send(cycle, groups.popleft(), group)
+            if groups:
+                busy = self._busy[shader]
+                if not (busy.value(cycle) if busy.waiting else busy.seen):
+                    self._inputs[shader].send(cycle, groups.popleft(), group)
         if plan is not None:
             self._pixels(cycle, plan)
         self._report(cycle)
@@ -177,6 +183,7 @@ class FragmentFifo(GpuBox[FifoState]):
             s.held = ()
         else:
             self._stall(cycle)
+        return cycle + 1 if s.awake else None
 
     def _stall(self, cycle: Cycle) -> None:
         """Sleep after a second tick that changed nothing, unless time alone lets quads or vertices continue."""
@@ -189,18 +196,7 @@ class FragmentFifo(GpuBox[FifoState]):
         queues = (*(queue for each in of_rops for queue in each), *s.waiting)
         s.held = (s.shading, s.next_unit, s.next_shaded, s.next_shader, *map(len, queues))
         if s.held == before:
-            generated, tested, interpolated, shaded = (
-                sum(len(getattr(each, name)) for each in s.rops)
-                for name in ("generated", "tested", "interpolated", "shaded")
-            )
-            self._sleep(
-                {
-                    "RastStampQueuesOccupation": generated,
-                    "TestStampQueuesOccupation": tested,
-                    "IntStampQueuesOccupation": interpolated,
-                    "ShadedStampQueuesOccupation": shaded + s.ended,
-                }
-            )
+            self._sleep(dict(zip(_OCCUPATIONS, s.fill, strict=True)))
 
     def _report(self, cycle: Cycle) -> None:
         """Drive the ready levels, and add the fill of the queues over this cycle."""
@@ -223,7 +219,7 @@ class FragmentFifo(GpuBox[FifoState]):
         if ready is not self._ready.driven:
             self._ready.drive(cycle, ready)
         vertices, leaving = len(s.vertices), len(s.vertices_out)
-        ready = config.vertex_inputs - vertices >= 2 * len(self._ports)
+        ready = vertices <= self._most_vertices
         if ready is not self._vertices_ready.driven:
             self._vertices_ready.drive(cycle, ready)
         s.awake = bool(generated or shaded or tested or interpolated or vertices or leaving or any(s.waiting))
@@ -231,6 +227,7 @@ class FragmentFifo(GpuBox[FifoState]):
             shaded += s.ended
             if not s.awake:
                 self._sleep({"ShadedStampQueuesOccupation": shaded})
+        s.fill = generated, tested, interpolated, shaded
         if s.awake or s.ended:
             counts = s.counts
             counts["RastStampQueuesOccupation"] += generated
@@ -263,7 +260,7 @@ class FragmentFifo(GpuBox[FifoState]):
             for rop, quad in quads:
                 s.rops[rop].interpolated.append(quad)
             s.counts["InterpolatedFragments"] += 4 * len(quads)
-        if cycle >= s.next_interpolation:
+        if cycle >= s.next_interpolation and any(s.ahead):
             self._interpolate(cycle, plan)
         if plan.early:
             self._from_depth(cycle, plan)

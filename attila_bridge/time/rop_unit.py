@@ -50,8 +50,6 @@ class RopUnit(GpuBox[RopState]):
     """Levels of compression."""
     cache: str
     """Suffix of the statistics of its cache."""
-    _consumer: Level | None = None
-    """Ready level of the unit that follows, if one does."""
     shown = (
         *(("in", "input", "input_queue"), ("fetch", "fetched", "fetch_queue"), ("read", "read", "read_queue")),
         *(("op", "operated", "op_queue"), ("write", "written", "write_queue")),
@@ -62,6 +60,8 @@ class RopUnit(GpuBox[RopState]):
         # A buffer that is not cleared begins with these words too, as in function.
         self.state.cache.clear(self._clear_word)
         self._plan: DrawPlan | None = None
+        self._consumer: Level | None = None
+        """Ready level of the unit that follows, if one does."""
         config = self.config
         self._ready_below = config.input_queue - 2 * config.quads
         self._op_limit = config.op_queue - config.alu_latency
@@ -139,7 +139,7 @@ class RopUnit(GpuBox[RopState]):
         self._bypass, self._reading = self._bypasses(plan), self._reads(plan)
         self._alive, self._blocks = self._live(plan), plan.blocks
 
-    def tick(self, cycle: Cycle) -> None:
+    def tick(self, cycle: Cycle) -> int | None:
         """Advance the cache, then every quad by at most one stage, the last stage first."""
         s = self.state
         if s.skipped:
@@ -151,14 +151,16 @@ class RopUnit(GpuBox[RopState]):
             for answer in self._data.take_all(cycle):
                 cache.answered(answer)
         tags = cache.tags
-        sent = (tags.outstanding or cache.flushing) and self._lines(cycle, cache)
+        sent = False
+        if tags.outstanding or cache.flushing:
+            sent = self._lines(cycle, cache)
         if self._commands.waiting:
             for command in self._commands.take_all(cycle):
                 self._command(cycle, command)
         drawing = s.mode == "draw"
         held_up = False
         if drawing:
-            held_up = self._draw(cycle, bool(sent))
+            held_up = self._draw(cycle, sent)
         elif s.mode != "ready":
             self._other(cycle)
         ready = len(s.input) < self._ready_below
@@ -170,6 +172,7 @@ class RopUnit(GpuBox[RopState]):
         )
         if held_up and self._bypass and not busy and (not s.input or len(s.written) == self.config.write_queue):
             self._sleep({"ConsumerBusy": 1, "WriteQFullStall": 1} if s.input else {"ConsumerBusy": 1})
+        return cycle + 1 if s.awake else None
 
     def _lines(self, cycle: Cycle, cache: RopCache) -> bool:
         """Advance the lines of the cache; return whether a transaction was sent to memory."""
@@ -344,7 +347,8 @@ class RopUnit(GpuBox[RopState]):
         if not s.cache.writable(line):
             counts["WriteFailed"] += 1
             return
-        s.cache.write(line, PLACES[quad & 15], *self._stored(plan, quad))
+        mask, words = self._stored(plan, quad)
+        s.cache.write(line, PLACES[quad & 15], mask, words)
         counts["WriteOK"] += 1
         s.operated.popleft()
         s.written.append(quad)

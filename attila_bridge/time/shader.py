@@ -390,7 +390,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         """Groups in a shader have to leave it."""
         return "waits for texture units" if len(self.state.free) < len(self.state.slots) else None
 
-    def tick(self, cycle: Cycle) -> None:
+    def tick(self, cycle: Cycle) -> int | None:
         """Fetch and decode; each sees what the other did in the cycle before."""
         s, queues = self.state, self.state.queues
         if s.skipped:
@@ -452,8 +452,10 @@ class UnifiedShader(GpuBox[ShaderState]):
             counts["ReadyThreads"] += threads * s.ready_groups
         if s.finished:
             counts["FinishedThreads"] += threads * len(s.finished)
-        if not s.awake:
-            self._sleep({"FreeThreads": free, "UsedResources": used}, min(s.ends, default=-1))
+        if s.awake:
+            return cycle + 1
+        self._sleep({"FreeThreads": free, "UsedResources": used}, min(s.ends, default=-1))
+        return None
 
     # --- inputs and outputs --------------------------------------------------------------------------------------
 

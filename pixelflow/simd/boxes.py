@@ -355,8 +355,11 @@ class Box(ABC, Generic[SpecT, StateT]):
         """
 
     @abstractmethod
-    def tick(self, cycle: Cycle) -> None:
-        """Do everything that happens in ``cycle``: read inputs, change state, send."""
+    def tick(self, cycle: Cycle) -> int | None:
+        """Do everything that happens in ``cycle``: read inputs, change state, send.
+
+        Returns the next event if it is known at once, else None: the clock asks for it.
+        """
 
     def why_blocked(self) -> str | None:
         """Return what the box is waiting for, in words, or None where it needs nothing to be finished.
@@ -659,8 +662,9 @@ class Clock:
         sent.clear()
         ticks, next_events, plain = self._ticks, self._next_events, self._plain_done
         for index in order:
-            ticks[index](cycle)
-            event = next_events[index]()
+            event = ticks[index](cycle)
+            if event is None:
+                event = next_events[index]()
             if event == soon and plain[index]:
                 due.add(index)
                 wanted[index] = soon
