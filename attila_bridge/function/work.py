@@ -8,7 +8,7 @@ Masks of fragments have bit f for fragment f. End tokens, which boxes send, are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -70,10 +70,11 @@ class ProgramWork(NamedTuple):
     address: int | None
     """Where the draw loads it from; None where an earlier draw of the frame loaded the same program."""
 
-    @property
-    def registers(self) -> int:
-        """Registers of one thread."""
-        return max(1, self.inputs, self.outputs, self.temporaries)
+    registers: int = field(init=False)
+    """Registers of one thread."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "registers", max(1, self.inputs, self.outputs, self.temporaries))
 
 
 class UploadWork(NamedTuple):

@@ -58,11 +58,12 @@ class Tags:
         self.mask = [0] * lines
         """Bytes written, one bit each."""
         kept = min(REMEMBERED, ways)
-        self.recent = [list(range(kept)) for _ in range(sets)]
-        """Ways by their last use, oldest first."""
+        self.recent = [list(range(first, first + kept)) for first in range(0, lines, ways)]
+        """Lines of each set by their last use, oldest first."""
         self.first_way = 0
         self.requests = requests
-        self.free_requests = requests
+        self.outstanding = 0
+        """Requests that have not ended."""
         self.queue: deque[LineRequest] = deque()
         self.hits = self.misses = self.misses_ok = self.failed_reserved = self.failed_queue = self.failed_limit = 0
         self.allocate_hits = self.allocate_misses = self.allocate_ok = 0
@@ -76,25 +77,24 @@ class Tags:
         base = place * ways
         recent = self.recent[place]
         if len(recent) < ways:
-            for way in range(first, ways):
-                if not self.reserved[base + way] and way not in recent:
-                    return base + way
-        for way in recent:
-            if not self.reserved[base + way]:
-                return base + way
+            for line in range(base + first, base + ways):
+                if not self.reserved[line] and line not in recent:
+                    return line
+        for line in recent:
+            if not self.reserved[line]:
+                return line
         return base
 
     def use(self, line: int) -> None:
         """Note a use of a line."""
-        place, way = divmod(line, self.ways)
-        recent = self.recent[place]
-        if recent[-1] == way:
+        recent = self.recent[line // self.ways]
+        if recent[-1] == line:
             return
-        if way in recent:
-            recent.remove(way)
+        if line in recent:
+            recent.remove(line)
         else:
             del recent[0]
-        recent.append(way)
+        recent.append(line)
 
     def _take(self, line: int, block: int) -> int:
         """Give a line to another block; return the old one."""
@@ -126,13 +126,13 @@ class Tags:
         if self.reserved[line]:
             self.failed_reserved += 1
             return -1
-        if not self.free_requests:
+        if self.outstanding == self.requests:
             self.failed_queue += 1
             return -1
         spill = self.valid[line] and self.dirty[line]
         masked = self.masked[line]
         old = self._take(line, block)
-        self.free_requests -= 1
+        self.outstanding += 1
         self.queue.append(LineRequest(line, block, old, spill, True, masked))
         self.reserved[line] += count
         self.replacing[line] = self.valid[line] = True
@@ -154,12 +154,12 @@ class Tags:
             self.allocate_failed_reserved += 1
             return -1
         if self.valid[line] and self.dirty[line]:
-            if not self.free_requests:
+            if self.outstanding == self.requests:
                 self.allocate_failed_queue += 1
                 return -1
             masked = self.masked[line]
             old = self._take(line, block)
-            self.free_requests -= 1
+            self.outstanding += 1
             self.queue.append(LineRequest(line, -1, old, True, False, masked))
             self.replacing[line] = True
         else:
@@ -209,22 +209,19 @@ class Tags:
             return False
         self.replacing[request.line] = False
         self.mask[request.line] = 0
-        self.free_requests += 1
+        self.outstanding -= 1
         return True
 
     def flush(self) -> bool:
         """Request the write-back of every valid line while requests are free; return whether all is done."""
-        if self.free_requests:
-            for line, valid in enumerate(self.valid):
-                if valid:
-                    self.free_requests -= 1
-                    self.queue.append(LineRequest(line, -1, self.blocks[line], True, False, self.masked[line]))
-                    self.valid[line] = False
-                    self.where.pop(self.blocks[line], None)
-                    self.blocks[line] = -1
-                    if not self.free_requests:
-                        break
-        return self.free_requests == self.requests
+        while self.outstanding < self.requests and True in self.valid:
+            line = self.valid.index(True)
+            self.outstanding += 1
+            self.queue.append(LineRequest(line, -1, self.blocks[line], True, False, self.masked[line]))
+            self.valid[line] = False
+            self.where.pop(self.blocks[line], None)
+            self.blocks[line] = -1
+        return not self.outstanding
 
 
 class _Fill:
@@ -271,11 +268,6 @@ class LineFill:
         """Block that entered the cache in this cycle; -1: none."""
         self.asked_at: dict[int, int] = {}
         """Cycle of each unanswered transaction, by ticket."""
-
-    @property
-    def busy(self) -> bool:
-        """True if lines are being read."""
-        return bool(self.held or self.tags.queue)
 
     def next_step(self, cycle: int, accepts: int) -> int:
         """Return the next cycle in which `step` does anything; -1: only after an answer or a new state."""

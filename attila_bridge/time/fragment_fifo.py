@@ -40,6 +40,8 @@ class FifoState(GpuBoxState):
     """Groups waiting for each shader."""
     batched: list[int]
     """Inputs given to each shader since it was last left for the next."""
+    ahead: list[deque[int]]
+    """Queue of each ROP before interpolation: `tested` or `generated`."""
     draw: int = -1
     ends: int = 0
     """ROPs that have not been sent the end of the draw."""
@@ -61,9 +63,13 @@ class FifoState(GpuBoxState):
     last_group: int = 0
     held: tuple[int, ...] = ()
     """Fill of all queues after the last tick, if it sent nothing."""
+    fill: tuple[int, int, int, int] = (0, 0, 0, 0)
+    """Generated, tested, interpolated and shaded quads of all ROPs after the last tick."""
 
 
 _END = -1
+_OCCUPATIONS = tuple(f"{queue}StampQueuesOccupation" for queue in ("Rast", "Test", "Int", "Shaded"))
+"""Statistics of `FifoState.fill`, summed over cycles."""
 
 
 class FragmentFifo(GpuBox[FifoState]):
@@ -85,7 +91,9 @@ class FragmentFifo(GpuBox[FifoState]):
         super().__init__(name, spec)
         gpu = spec.config.gpu
         rops, self._shaders, self._ports = range(gpu.rops), range(gpu.shaders), range(gpu.vertex_ports)
-        self._group, self._step_quads = spec.config.shader.group, 16 * spec.config.traversal.steps
+        self._group = spec.config.shader.group
+        self._most_vertices = self.config.vertex_inputs - 2 * gpu.vertex_ports
+        self._most_generated = self.config.generated - 2 * 16 * spec.config.traversal.steps
         self.inputs = (
             *("command", "quads", "interpolated"),
             *(f"{port}{rop}" for rop in rops for port in ("tested", "depth_ready", "color_ready")),
@@ -104,7 +112,7 @@ class FragmentFifo(GpuBox[FifoState]):
         """Return the state with empty queues."""
         gpu = self.spec.config.gpu
         queues = [RopQueues() for _ in range(gpu.rops)]
-        return FifoState(counts, queues, [deque() for _ in range(gpu.shaders)], [0] * gpu.shaders)
+        return FifoState(counts, queues, [deque() for _ in range(gpu.shaders)], [0] * gpu.shaders, [])
 
     def restore(self, snapshot: dict[str, object]) -> None:
         """Put the FIFO into the state of a snapshot."""
@@ -130,7 +138,7 @@ class FragmentFifo(GpuBox[FifoState]):
         self._interpolation, self._interpolated = wires["interpolation"], wires["interpolated"]
         self._ready, self._vertices_ready = self.level("ready"), self.level("vertices_ready")
 
-    def tick(self, cycle: Cycle) -> None:
+    def tick(self, cycle: Cycle) -> int | None:
         """Advance every queue, the last ones first."""
         s = self.state
         if s.skipped:
@@ -161,12 +169,13 @@ class FragmentFifo(GpuBox[FifoState]):
         group = self._group
         if waiting and (waiting >= group or s.last_vertex or cycle - s.last_group > self.config.vertex_wait):
             self._shade_vertices(cycle)
-        elif plan is not None:
+        elif plan is not None and s.fill[2]:
             self._shade_quads(plan)
         for shader, groups in enumerate(s.waiting):
-            busy = self._busy[shader]
-            if groups and not (busy.value(cycle) if busy.waiting else busy.seen):
-                self._inputs[shader].send(cycle, groups.popleft(), group)
+            if groups:
+                busy = self._busy[shader]
+                if not (busy.value(cycle) if busy.waiting else busy.seen):
+                    self._inputs[shader].send(cycle, groups.popleft(), group)
         if plan is not None:
             self._pixels(cycle, plan)
         self._report(cycle)
@@ -174,6 +183,7 @@ class FragmentFifo(GpuBox[FifoState]):
             s.held = ()
         else:
             self._stall(cycle)
+        return cycle + 1 if s.awake else None
 
     def _stall(self, cycle: Cycle) -> None:
         """Sleep after a second tick that changed nothing, unless time alone lets quads or vertices continue."""
@@ -186,29 +196,17 @@ class FragmentFifo(GpuBox[FifoState]):
         queues = (*(queue for each in of_rops for queue in each), *s.waiting)
         s.held = (s.shading, s.next_unit, s.next_shaded, s.next_shader, *map(len, queues))
         if s.held == before:
-            generated, tested, interpolated, shaded = (
-                sum(len(getattr(each, name)) for each in s.rops)
-                for name in ("generated", "tested", "interpolated", "shaded")
-            )
-            self._sleep(
-                {
-                    "RastStampQueuesOccupation": generated,
-                    "TestStampQueuesOccupation": tested,
-                    "IntStampQueuesOccupation": interpolated,
-                    "ShadedStampQueuesOccupation": shaded + s.ended,
-                }
-            )
+            self._sleep(dict(zip(_OCCUPATIONS, s.fill, strict=True)))
 
     def _report(self, cycle: Cycle) -> None:
         """Drive the ready levels, and add the fill of the queues over this cycle."""
         s, config = self.state, self.config
-        least = config.generated - 2 * self._step_quads
         ready = True
         generated = tested = interpolated = shaded = 0
         for rop, queues in enumerate(s.rops):
             consumer = self._consumer[rop]
             held = len(queues.generated)
-            if held > least:
+            if held > self._most_generated:
                 ready = False
             generated += held
             held = len(queues.tested)
@@ -221,7 +219,7 @@ class FragmentFifo(GpuBox[FifoState]):
         if ready is not self._ready.driven:
             self._ready.drive(cycle, ready)
         vertices, leaving = len(s.vertices), len(s.vertices_out)
-        ready = config.vertex_inputs - vertices >= 2 * len(self._ports)
+        ready = vertices <= self._most_vertices
         if ready is not self._vertices_ready.driven:
             self._vertices_ready.drive(cycle, ready)
         s.awake = bool(generated or shaded or tested or interpolated or vertices or leaving or any(s.waiting))
@@ -229,6 +227,7 @@ class FragmentFifo(GpuBox[FifoState]):
             shaded += s.ended
             if not s.awake:
                 self._sleep({"ShadedStampQueuesOccupation": shaded})
+        s.fill = generated, tested, interpolated, shaded
         if s.awake or s.ended:
             counts = s.counts
             counts["RastStampQueuesOccupation"] += generated
@@ -242,7 +241,8 @@ class FragmentFifo(GpuBox[FifoState]):
     def _start(self, draw: int) -> None:
         s = self.state
         s.draw = draw
-        self._plan = self.draws[draw]
+        plan = self._plan = self.draws[draw]
+        s.ahead = [queues.tested if plan.early else queues.generated for queues in s.rops]
         s.drawing = True
         s.ends, s.ended = len(s.rops), 0
         s.next_unit = s.next_shaded = 0
@@ -260,7 +260,7 @@ class FragmentFifo(GpuBox[FifoState]):
             for rop, quad in quads:
                 s.rops[rop].interpolated.append(quad)
             s.counts["InterpolatedFragments"] += 4 * len(quads)
-        if cycle >= s.next_interpolation:
+        if cycle >= s.next_interpolation and any(s.ahead):
             self._interpolate(cycle, plan)
         if plan.early:
             self._from_depth(cycle, plan)
@@ -285,17 +285,14 @@ class FragmentFifo(GpuBox[FifoState]):
 
     def _interpolate(self, cycle: Cycle, plan: DrawPlan) -> None:
         """Send quads to the interpolator, in turn over the ROPs, changing with the tile."""
-        s, rops, room = self.state, len(self.state.rops), self.config.interpolated
-        blocks = plan.blocks
-        waiting = [queues.tested if plan.early else queues.generated for queues in s.rops]
-        left = sum(map(len, waiting))
-        unit = s.next_unit
+        s, room = self.state, self.config.interpolated
+        all_queues, ahead, blocks = s.rops, s.ahead, plan.blocks
+        rops, unit, visited = len(ahead), s.next_unit, 0
         sent: list[tuple[int, int]] = []
-        visited = 0
         while True:
-            queues, queue = s.rops[unit], waiting[unit]
+            queues, queue = all_queues[unit], ahead[unit]
             if not queue or queues.interpolating >= room:
-                if visited == rops or not left:
+                if visited == rops or not any(ahead):
                     break
                 unit = (unit + 1) % rops
                 visited += 1
@@ -303,7 +300,6 @@ class FragmentFifo(GpuBox[FifoState]):
             if len(sent) == rops:
                 break
             quad = queue.popleft()
-            left -= 1
             queues.interpolating += 1
             sent.append((unit, quad))
             if queue and (quad == _END or queue[0] == _END or blocks[quad >> 4] >> 2 != blocks[queue[0] >> 4] >> 2):
@@ -316,12 +312,12 @@ class FragmentFifo(GpuBox[FifoState]):
 
     def _from_depth(self, cycle: Cycle, plan: DrawPlan) -> None:
         """Take tested quads; those without a live fragment vanish."""
-        for rop, wire in enumerate(self._tested):
-            waiting = wire.waiting
+        for rop, queues in enumerate(self.state.rops):
+            waiting = self._tested[rop].waiting
             while waiting and waiting[0][0] <= cycle:
                 quad = waiting.popleft()[3]
                 if quad == _END or plan.tested[quad]:
-                    self.state.rops[rop].tested.append(quad)
+                    queues.tested.append(quad)
 
     def _shaded_to(self, cycle: Cycle, wires: list[Wire], readies: list[Level], color: bool) -> None:
         """Send quads that have returned from the shaders to the colour or depth units, in order."""
@@ -364,23 +360,24 @@ class FragmentFifo(GpuBox[FifoState]):
 
     def _shade_quads(self, plan: DrawPlan) -> None:
         """Give quads to the shaders of their tiles, ROP by ROP, up to the first full shader."""
-        s, rops, config = self.state, len(self.state.rops), self.config
-        unit = s.next_shaded
+        s, config = self.state, self.config
+        all_queues, shaders, limit = s.rops, plan.shaders, config.shaded
+        rops, unit, shader = len(all_queues), s.next_shaded, s.next_shader
         room = config.shader_inputs // self._group
         visited, given = 0, False
         while True:
-            queues = s.rops[unit]
-            while visited < rops and not (queues.interpolated and len(queues.shaded) < config.shaded):
+            queues = all_queues[unit]
+            while visited < rops and not (queues.interpolated and len(queues.shaded) < limit):
                 unit = (unit + 1) % rops
-                queues = s.rops[unit]
+                queues = all_queues[unit]
                 visited += 1
             if queues.interpolated:
                 quad = queues.interpolated[0]
-                s.next_shader = 0 if quad == _END else plan.shaders[quad >> 4]
-            elif given and s.batched[s.next_shader] >= config.shader_batch:
-                s.batched[s.next_shader] = 0
-                s.next_shader = (s.next_shader + 1) % len(self._shaders)
-            waiting = s.waiting[s.next_shader]
+                shader = 0 if quad == _END else shaders[quad >> 4]
+            elif given and s.batched[shader] >= config.shader_batch:
+                s.batched[shader] = 0
+                shader = (shader + 1) % len(self._shaders)
+            waiting = s.waiting[shader]
             if visited == rops or len(waiting) >= room:
                 break
             queues.interpolated.popleft()
@@ -389,10 +386,10 @@ class FragmentFifo(GpuBox[FifoState]):
             if quad != _END:
                 waiting.append((FRAGMENTS, s.draw, quad, ()))
                 s.shading += 1
-                s.batched[s.next_shader] += self._group
+                s.batched[shader] += self._group
             unit = (unit + 1) % rops
             visited, given = visited + 1, True
-        s.next_shaded = unit
+        s.next_shaded, s.next_shader = unit, shader
 
     # --- shaders -------------------------------------------------------------------------------------------------
 

@@ -20,11 +20,9 @@ LAST_QUAD = -1
 class _Line:
     """Line of the cache: maxima of blocks at the time of its read."""
 
-    __slots__ = ("first", "there", "users", "values")
+    __slots__ = ("there", "users", "values")
 
     def __init__(self) -> None:
-        self.first = -1
-        """Its first block; -1: empty."""
         self.there = False
         self.users = 0
         self.values: list[int] = []
@@ -35,6 +33,8 @@ class HierarchicalZState(GpuBoxState):
     """State of hierarchical Z."""
 
     lines: list[_Line]
+    firsts: list[int]
+    """First block of each line; -1: it is empty."""
     buffer: dict[int, int] = field(default_factory=dict)
     """Maxima of blocks below the greatest depth."""
     draw: int = -1
@@ -45,8 +45,6 @@ class HierarchicalZState(GpuBoxState):
     sending: deque[int] = field(default_factory=deque)
     """Quads that leave; -2: a culled one."""
     last: bool = False
-    cleared_at: int = -1
-    """Last cycle of a clear; -1: none."""
 
 
 _CULLED = -2
@@ -70,14 +68,8 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
 
     def begin(self, counts: Counts) -> HierarchicalZState:
         """Return the state with empty lines."""
-        return HierarchicalZState(counts, [_Line() for _ in range(self.config.cache_lines)])
-
-    def next_event(self) -> int | None:
-        """The next cycle while quads can move, or the last cycle of a clear."""
-        s = self.state
-        if s.awake:
-            return s.cycle + 1
-        return s.cleared_at if s.cleared_at >= 0 else None
+        lines = self.config.cache_lines
+        return HierarchicalZState(counts, [_Line() for _ in range(lines)], [-1] * lines)
 
     def wired(self) -> None:
         """Keep the wires used in every cycle."""
@@ -94,11 +86,9 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
         bus_free = self._update(cycle)
         if self._commands.waiting:
             self._command(cycle)
-        if s.cleared_at == cycle:
-            s.cleared_at = -1
+        if s.wake == cycle:
             s.buffer.clear()
-            for line in s.lines:
-                line.first = -1
+            s.firsts = [-1] * len(s.lines)
             self.wires["ended"].send(cycle, s.draw)
         ready = self._fifo_ready.value(cycle)
         if s.drawing:
@@ -121,7 +111,7 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
             if kind == "draw":
                 s.drawing, s.last = True, False
             else:
-                s.cleared_at = cycle + -(-self.spec.frame.blocks // self.config.cleared) - 1
+                s.wake = cycle + -(-self.spec.frame.blocks // self.config.cleared) - 1
 
     def _update(self, cycle: Cycle) -> bool:
         """Take new maxima and finished accesses; return whether the buffer can still be read."""
@@ -194,8 +184,10 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
                 return
             quad = s.arrived[0]
             first = plan.blocks[quad >> 4] // size * size
-            index = next((index for index, line in enumerate(s.lines) if line.first == first), -1)
-            if index < 0:
+            if first in s.firsts:
+                index = s.firsts.index(first)
+                counts["HitsHZCache"] += 1
+            else:
                 index = self._insert(first) if bus_free else -1
                 if index < 0:
                     counts["MissesHZCache"] += self._quads_a_cycle - tried
@@ -203,8 +195,6 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
                 counts["MissesHZCache"] += 1
                 self._buffer.send(cycle, (first, -1 - index))
                 bus_free = False
-            else:
-                counts["HitsHZCache"] += 1
             s.lines[index].users += 1
             s.looked.append((s.arrived.popleft(), index))
 
@@ -214,13 +204,12 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
         This reproduces the recorded reads of the buffer; replacing the least recently used line would need a third of
         them.
         """
-        lines = self.state.lines
-        index = next((index for index, line in enumerate(lines) if line.first < 0), -1)
-        if index < 0:
-            index = next((index for index, line in enumerate(lines) if not line.users), -1)
+        lines, firsts = self.state.lines, self.state.firsts
+        unused = (index for index, line in enumerate(lines) if not line.users)
+        index = firsts.index(-1) if -1 in firsts else next(unused, -1)
         if index >= 0:
-            line = lines[index]
-            line.first, line.there, line.users = first, False, 0
+            firsts[index] = first
+            lines[index].there, lines[index].users = False, 0
         return index
 
     def _send(self, cycle: Cycle) -> None:
@@ -246,7 +235,7 @@ class HierarchicalZ(GpuBox[HierarchicalZState]):
                 break
             looked.popleft()
             line.users -= 1
-            most = line.values[blocks[quad >> 4] - line.first]
+            most = line.values[blocks[quad >> 4] - s.firsts[index]]
             if nearest[quad] > most or (equal and nearest[quad] == most):
                 s.counts["CulledHZFragments"] += 1
                 s.counts["CulledFragments"] += 4

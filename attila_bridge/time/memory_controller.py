@@ -149,7 +149,7 @@ class MemoryController(GpuBox[ControllerState]):
     def wired(self) -> None:
         """Keep the wires used in every cycle."""
         wires, clients, channels = self.wires, self.spec.clients, range(self.config.channels)
-        self._requests = [(client.number, wires[client.request]) for client in clients]
+        self._requests = [wires[client.request] for client in clients]
         self._answers = [wires[client.data] for client in clients]
         self._states = [self.level(client.state) for client in clients]
         self._modules = [wires[f"module{number}"] for number in channels]
@@ -162,11 +162,11 @@ class MemoryController(GpuBox[ControllerState]):
             self._wake(cycle)
         s.cycle = cycle
         touched: set[int] = set()
-        for client, wire in self._requests:
+        for wire in self._requests:
             if wire.waiting:
                 for transaction in wire.take_all(cycle):
                     self._receive(transaction)
-                    touched.add(client)
+                    touched.add(transaction[3])
         if s.busy:
             touched.update(s.busy)
             self._move_buses()

@@ -100,11 +100,11 @@ class Boxes:
         """Return copies of the counts of each box before a cycle, including those of boxes that sleep."""
         counts: dict[str, Counts] = {}
         for box in self:
-            s = box.state
-            for suffix, each in box.counted.items():
-                counts[suffix] = dict(each)
-                for name, count in s.skipped.items() if each is s.counts else ():
-                    counts[suffix][name] += count * (cycle - 1 - s.cycle)
+            counted = {suffix: dict(each) for suffix, each in box.counted.items()}
+            first = next(iter(counted.values()), {})
+            for name, count in box.state.skipped.items():
+                first[name] += count * (cycle - 1 - box.state.cycle)
+            counts.update(counted)
         return counts
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import heapreplace
 from typing import TypeAlias
 
 from attila_bridge.statistics import Counts
@@ -108,7 +109,7 @@ class RopCache:
         self.compress_left = self.decompress_left = 0
         self.cycle = 0
         self.read_ports = [0] * (1 + config.extra_read_port)
-        """First free cycle of each port."""
+        """First free cycle of each port, as a heap."""
         self.write_ports = [0] * (1 + config.extra_write_port)
         self.line_read: LineWrite | None = None
         """Line being read for its write-back, until `line_read_end`."""
@@ -126,11 +127,6 @@ class RopCache:
         self.flushing = False
         self.evicted: list[int] = []
         """Blocks whose compression has begun in this cycle."""
-
-    @property
-    def busy(self) -> bool:
-        """True if work is left."""
-        return bool(self.reads or self.writes or self.tags.queue or self.request or self.flushing)
 
     def clear(self, word: int) -> None:
         """Fill all blocks with ``word``."""
@@ -170,9 +166,7 @@ class RopCache:
 
     def read(self, line: int) -> bool:
         """Read a quad of a fetched line; False if its block is missing or no port is free."""
-        ports = self.read_ports
-        free = min(ports)
-        if free > self.cycle:
+        if self.read_ports[0] > self.cycle:
             return False
         tags = self.tags
         if tags.replacing[line]:
@@ -180,19 +174,21 @@ class RopCache:
             return False
         tags.reads += 1
         tags.use(line)
-        ports[ports.index(free)] = self.cycle + self.quad_cycles
+        heapreplace(self.read_ports, self.cycle + self.quad_cycles)
         return True
 
-    def write(self, line: int, place: int, mask: int, words: Iterable[int]) -> bool:
-        """Write quad ``place`` of a line with a mask of 16 bytes; False if it has to wait."""
-        ports = self.write_ports
-        free = min(ports)
-        if free > self.cycle:
+    def writable(self, line: int) -> bool:
+        """Return whether a quad of a line can be written: its block is there and a port is free."""
+        if self.write_ports[0] > self.cycle:
             return False
+        if self.tags.replacing[line]:
+            self.tags.writes_failed += 1
+            return False
+        return True
+
+    def write(self, line: int, place: int, mask: int, words: Iterable[int]) -> None:
+        """Write quad ``place`` of a line with a mask of 16 bytes."""
         tags = self.tags
-        if tags.replacing[line]:
-            tags.writes_failed += 1
-            return False
         tags.writes += 1
         if mask:
             tags.mask[line] |= mask << 16 * place
@@ -201,8 +197,7 @@ class RopCache:
         if tags.reserved[line]:
             tags.reserved[line] -= 1
         tags.use(line)
-        ports[ports.index(free)] = self.cycle + self.quad_cycles
-        return True
+        heapreplace(self.write_ports, self.cycle + self.quad_cycles)
 
     def answered(self, transaction: Transaction) -> None:
         """Take an answer of the controller."""
@@ -313,9 +308,7 @@ class RopCache:
         return sent
 
     def _read_line(self) -> None:
-        ports = self.read_ports
-        free = min(ports)
-        if free > self.cycle:
+        if self.read_ports[0] > self.cycle:
             self.counts["ReadLinePortStall"] += 1
             return
         write = self.writes[self.lines_read]
@@ -325,7 +318,8 @@ class RopCache:
         if write.request.masked:
             write.mask = tags.mask[line]
         tags.mask[line] = 0
-        ports[ports.index(free)] = self.line_read_end = self.cycle + self.line_cycles
+        self.line_read_end = self.cycle + self.line_cycles
+        heapreplace(self.read_ports, self.line_read_end)
         self.line_read = write
         if write.read is not None:
             write.read.waits_read = False
@@ -394,9 +388,7 @@ class RopCache:
 
     def _write_line(self) -> None:
         """Begin to write the oldest decompressed line into the cache."""
-        ports = self.write_ports
-        free = min(ports)
-        if free > self.cycle:
+        if self.write_ports[0] > self.cycle:
             self.counts["WriteLinePortStall"] += 1
             return
         read = self.reads[0]
@@ -404,6 +396,7 @@ class RopCache:
             self.counts["CacheLineWARStall"] += 1
             return
         self.plain -= 1
-        ports[ports.index(free)] = self.line_write_end = self.cycle + self.line_cycles
+        self.line_write_end = self.cycle + self.line_cycles
+        heapreplace(self.write_ports, self.line_write_end)
         self.tags.dirty[read.request.line] = False
         self.tags.mask[read.request.line] = 0

@@ -13,6 +13,7 @@ from attila_bridge.time.config import RopConfig
 from attila_bridge.time.gpu_box import GpuBox, GpuBoxSpec, GpuBoxState
 from attila_bridge.time.prepare import DrawPlan
 from attila_bridge.time.rop_cache import COLOR_LEVELS, DEPTH_LEVELS, Levels, RopCache
+from pixelflow.simd.boxes import Level
 from pixelflow.simd.units import Cycle
 
 END = -1
@@ -39,8 +40,6 @@ class RopState(GpuBoxState):
     next_operation: int = 0
     last: bool = False
     mode: str = "ready"
-    until: int = -1
-    """Last cycle of a clear or of the copy of block states; -1: neither."""
 
 
 class RopUnit(GpuBox[RopState]):
@@ -61,6 +60,8 @@ class RopUnit(GpuBox[RopState]):
         # A buffer that is not cleared begins with these words too, as in function.
         self.state.cache.clear(self._clear_word)
         self._plan: DrawPlan | None = None
+        self._consumer: Level | None = None
+        """Ready level of the unit that follows, if one does."""
         config = self.config
         self._ready_below = config.input_queue - 2 * config.quads
         self._op_limit = config.op_queue - config.alu_latency
@@ -105,26 +106,14 @@ class RopUnit(GpuBox[RopState]):
     def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
         """Return the mask of bytes written by a quad, and its words."""
 
-    @abstractmethod
     def _leave(self, cycle: Cycle, quad: int) -> None:
-        """Hand a finished quad on."""
-
-    def _consumer_ready(self, cycle: Cycle) -> bool:
-        """Return whether a quad may leave."""
-        return True
+        """Hand a finished quad on, if a unit follows."""
 
     @abstractmethod
     def _operate(self, plan: DrawPlan, quad: int) -> None:
         """Count the results of the arithmetic."""
 
     # --- the clock's view ----------------------------------------------------------------------------------------
-
-    def next_event(self) -> int | None:
-        """The next cycle while anything is under way, or the last cycle of a clear or copy."""
-        s = self.state
-        if s.awake:
-            return s.cycle + 1
-        return s.until if s.until >= 0 else None
 
     def why_blocked(self) -> str | None:
         """A unit within a draw waits for its end."""
@@ -150,7 +139,7 @@ class RopUnit(GpuBox[RopState]):
         self._bypass, self._reading = self._bypasses(plan), self._reads(plan)
         self._alive, self._blocks = self._live(plan), plan.blocks
 
-    def tick(self, cycle: Cycle) -> None:
+    def tick(self, cycle: Cycle) -> int | None:
         """Advance the cache, then every quad by at most one stage, the last stage first."""
         s = self.state
         if s.skipped:
@@ -161,25 +150,29 @@ class RopUnit(GpuBox[RopState]):
         if self._data.waiting:
             for answer in self._data.take_all(cycle):
                 cache.answered(answer)
-        sent = cache.busy and self._lines(cycle, cache)
+        tags = cache.tags
+        sent = False
+        if tags.outstanding or cache.flushing:
+            sent = self._lines(cycle, cache)
         if self._commands.waiting:
             for command in self._commands.take_all(cycle):
                 self._command(cycle, command)
         drawing = s.mode == "draw"
+        held_up = False
         if drawing:
-            self._draw(cycle, sent)
+            held_up = self._draw(cycle, sent)
         elif s.mode != "ready":
             self._other(cycle)
         ready = len(s.input) < self._ready_below
         if ready is not self._ready.driven:
             self._ready.drive(cycle, ready)
+        busy = tags.outstanding or cache.flushing
         s.awake = bool(
-            s.input or s.read or s.written or s.fetched or s.operated or (s.last and s.mode == "draw") or cache.busy
+            s.input or s.read or s.written or s.fetched or s.operated or (s.last and s.mode == "draw") or busy
         )
-        if drawing and self._bypass and s.written and not cache.busy and not self._consumer_ready(cycle):
-            full = len(s.written) == self.config.write_queue
-            if full or not s.input:
-                self._sleep({"ConsumerBusy": 1, "WriteQFullStall": 1} if s.input else {"ConsumerBusy": 1})
+        if held_up and self._bypass and not busy and (not s.input or len(s.written) == self.config.write_queue):
+            self._sleep({"ConsumerBusy": 1, "WriteQFullStall": 1} if s.input else {"ConsumerBusy": 1})
+        return cycle + 1 if s.awake else None
 
     def _lines(self, cycle: Cycle, cache: RopCache) -> bool:
         """Advance the lines of the cache; return whether a transaction was sent to memory."""
@@ -205,24 +198,23 @@ class RopUnit(GpuBox[RopState]):
             s.last = False
             self._begin()
         elif s.mode == "clear":
-            s.until = cycle + -(-self.config.block_states // self.config.cleared) - 1
+            s.wake = cycle + -(-self.config.block_states // self.config.cleared) - 1
         elif s.mode == "swap":
-            s.until = cycle + 1
+            s.wake = cycle + 1
 
     def _other(self, cycle: Cycle) -> None:
         """Continue with a clear or a swap."""
         s = self.state
-        if s.until == cycle:
-            s.until = -1
+        if s.wake == cycle:
             if s.mode == "swap":
                 s.mode, s.cache.flushing = "flush", True
                 return
             if s.mode == "clear":
                 s.cache.clear(self._clear_word)
             self._ended(cycle)
-        elif s.mode == "flush" and s.until < 0 and not s.cache.flushing:
+        elif s.mode == "flush" and s.wake < cycle and not s.cache.flushing:
             blocks = -(-self.spec.frame.blocks // self.spec.config.gpu.rops)
-            s.until = cycle + -(-blocks // self.config.cleared)
+            s.wake = cycle + -(-blocks // self.config.cleared)
             self._copied(cycle)
 
     def _copied(self, cycle: Cycle) -> None:
@@ -237,7 +229,8 @@ class RopUnit(GpuBox[RopState]):
 
     # --- quads ---------------------------------------------------------------------------------------------------
 
-    def _draw(self, cycle: Cycle, sent: bool) -> None:
+    def _draw(self, cycle: Cycle, sent: bool) -> bool:
+        """Move quads; return whether one waits for the unit that follows."""
         s, counts = self.state, self.state.counts
         plan = self._plan
         assert plan is not None
@@ -246,11 +239,14 @@ class RopUnit(GpuBox[RopState]):
         if s.last and not (sent or written or arriving or s.fetched or s.read or operating or s.operated):
             self._leave(cycle, END)
             self._ended(cycle)
+        held_up = False
         if written:
-            if self._consumer_ready(cycle):
-                self._leave(cycle, written.popleft())
-            else:
+            consumer = self._consumer
+            held_up = consumer is not None and not (consumer.value(cycle) if consumer.waiting else consumer.seen)
+            if held_up:
                 counts["ConsumerBusy"] += 1
+            else:
+                self._leave(cycle, written.popleft())
         if self._bypass:
             if arriving:
                 if len(written) < self.config.write_queue:
@@ -285,6 +281,7 @@ class RopUnit(GpuBox[RopState]):
             else:
                 counts["OutsideFragments"] += 4
                 counts["CulledFragments"] += 4
+        return held_up
 
     def _start(self, cycle: Cycle) -> None:
         """Begin to test or blend the oldest quad that has its words."""
@@ -347,10 +344,11 @@ class RopUnit(GpuBox[RopState]):
             counts["WriteQFullStall"] += 1
             return
         quad, line = s.operated[0]
-        mask, words = self._stored(plan, quad)
-        if not s.cache.write(line, PLACES[quad & 15], mask, words):
+        if not s.cache.writable(line):
             counts["WriteFailed"] += 1
             return
+        mask, words = self._stored(plan, quad)
+        s.cache.write(line, PLACES[quad & 15], mask, words)
         counts["WriteOK"] += 1
         s.operated.popleft()
         s.written.append(quad)
@@ -386,9 +384,6 @@ class ColorUnit(RopUnit):
     def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
         mask = MASKS[plan.to_color[quad]] & plan.color_bytes
         return mask, plan.color_words[4 * quad : 4 * quad + 4]
-
-    def _leave(self, cycle: Cycle, quad: int) -> None:
-        """Do nothing: no unit follows."""
 
     def _operate(self, plan: DrawPlan, quad: int) -> None:
         counts = self.state.counts
@@ -430,10 +425,6 @@ class DepthUnit(RopUnit):
 
     def _live(self, plan: DrawPlan) -> bytes:
         return plan.to_depth
-
-    def _consumer_ready(self, cycle: Cycle) -> bool:
-        consumer = self._consumer
-        return bool(consumer.value(cycle) if consumer.waiting else consumer.seen)
 
     def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
         # The words are written whatever the tests say, so a line that was only tested goes back to memory.

@@ -99,7 +99,7 @@ class ReadyWindow:
         """True if fetched groups have to return."""
         return bool(self.away)
 
-    def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
+    def load(self, cycle: int, slot: GroupSlot) -> None:
         """Take a group that becomes ready for the first time."""
         self.unblocked(slot)
 
@@ -194,13 +194,13 @@ class BatchQueues:
         """True if a batch is open or continues."""
         return any(partition.batches[partition.fetch] for partition in self.partitions)
 
-    def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
+    def load(self, cycle: int, slot: GroupSlot) -> None:
         """Add a group that becomes ready for the first time to the open batch."""
         partition = self.partitions[slot.group[0]]
         batch = partition.batches[partition.load]
         batch.append(slot.number)
         partition.last_load = cycle
-        if last or len(batch) == self.groups:
+        if len(batch) == self.groups or any(last for _, _, last in slot.group[3]):
             partition.close(partition.load)
 
     def unblocked(self, slot: GroupSlot) -> None:
@@ -324,6 +324,8 @@ class ShaderState(GpuBoxState):
     ends: dict[int, list[int]] = field(default_factory=dict)
     """Ending slots by the cycle in which the fetch stage learns of it."""
     finished: deque[int] = field(default_factory=deque)
+    taken: list[list[int]] = field(default_factory=list)
+    """Groups of each draw that were taken: of vertices, of fragments."""
     transmitting: int = 0
     leaving: int = -1
     writes: dict[int, int] = field(default_factory=dict)
@@ -335,6 +337,8 @@ class ShaderState(GpuBoxState):
     ready_groups: int = 0
     resources: list[int] = field(default_factory=lambda: [1, 1])
     """Registers of a thread of the present vertex and fragment program."""
+    wanted: int = 0
+    """Registers that have to be free for the next two groups."""
 
 
 class UnifiedShader(GpuBox[ShaderState]):
@@ -368,6 +372,8 @@ class UnifiedShader(GpuBox[ShaderState]):
             ReadyWindow() if config.window else BatchQueues(groups, config.batch_wait),
             [0] * self.spec.config.texture.units,
             config.registers,
+            taken=[[0, 0] for _ in self.draws],
+            wanted=2 * config.group,
             skipped={"FreeThreads": groups * config.group},
         )
 
@@ -384,7 +390,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         """Groups in a shader have to leave it."""
         return "waits for texture units" if len(self.state.free) < len(self.state.slots) else None
 
-    def tick(self, cycle: Cycle) -> None:
+    def tick(self, cycle: Cycle) -> int | None:
         """Fetch and decode; each sees what the other did in the cycle before."""
         s, queues = self.state, self.state.queues
         if s.skipped:
@@ -398,6 +404,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         if self._commands.waiting:
             for kind, resources in self._commands.take_all(cycle):
                 s.resources[kind] = resources
+            s.wanted = 2 * self._threads * max(s.resources)
         groups = self._groups.waiting
         while groups and groups[0][0] <= cycle:
             self._take(cycle, groups.popleft()[3])
@@ -418,7 +425,11 @@ class UnifiedShader(GpuBox[ShaderState]):
                 self._release(cycle, number)
         elif s.finished:
             self._output(cycle)
-        self._drive_busy(cycle)
+        busy = len(s.free) < 2 or s.free_registers < s.wanted
+        if busy:
+            queues.full()
+        if busy is not self._busy.driven:
+            self._busy.drive(cycle, busy)
         for unit, wire in enumerate(self._tickets):
             if wire.waiting:
                 s.tickets[unit] += self._threads * len(wire.take_all(cycle))
@@ -432,33 +443,31 @@ class UnifiedShader(GpuBox[ShaderState]):
         s.awake = bool(
             s.ready_groups or s.fetched or s.commands or s.finished or s.leaving >= 0 or s.accesses or queues.busy
         )
-        self._occupation()
-
-    def _occupation(self) -> None:
-        """Add the occupation of this cycle, which stays until the next tick."""
-        s, counts, threads = self.state, self.state.counts, self._threads
+        # The occupation stays until the next tick.
+        counts, threads = s.counts, self._threads
         free, used = threads * len(s.free), self.config.registers - s.free_registers
-        counts["ReadyThreads"] += threads * s.ready_groups
         counts["FreeThreads"] += free
-        counts["FinishedThreads"] += threads * len(s.finished)
         counts["UsedResources"] += used
-        if not s.awake:
-            self._sleep({"FreeThreads": free, "UsedResources": used}, min(s.ends, default=-1))
+        if s.ready_groups:
+            counts["ReadyThreads"] += threads * s.ready_groups
+        if s.finished:
+            counts["FinishedThreads"] += threads * len(s.finished)
+        if s.awake:
+            return cycle + 1
+        self._sleep({"FreeThreads": free, "UsedResources": used}, min(s.ends, default=-1))
+        return None
 
     # --- inputs and outputs --------------------------------------------------------------------------------------
 
     def _take(self, cycle: Cycle, group: Group) -> None:
-        s, counts, threads = self.state, self.state.counts, self._threads
+        s = self.state
         number = s.free.popleft()
         slot = s.slots[number]
         plan = self.draws[group[1]]
         program = plan.fragment_program if group[0] == FRAGMENTS else plan.vertex_program
-        slot.begin(group, program.instructions, program.registers * threads, -(-program.outputs // 2))
+        slot.begin(group, program.instructions, program.registers * self._threads, -(-program.outputs // 2))
         s.free_registers -= slot.registers
-        counts["Inputs"] += threads
-        counts["InputActiveInputAttributes"] += threads * program.inputs
-        counts["InputActiveOutputAttributes"] += threads * program.outputs
-        counts["InputRegisters"] += threads * (program.temporaries or 1)
+        s.taken[group[1]][group[0]] += 1
         if len(s.free) >= self._buffers:
             self._make_ready(cycle, slot)
         else:
@@ -468,8 +477,7 @@ class UnifiedShader(GpuBox[ShaderState]):
         s = self.state
         slot.ready = True
         s.ready_groups += 1
-        vertices = slot.group[3]
-        s.queues.load(cycle, slot, bool(vertices) and any(vertex[2] for vertex in vertices))
+        s.queues.load(cycle, slot)
 
     def _release(self, cycle: Cycle, number: int) -> None:
         """Free the slot of a group that has left, and make the oldest buffered group ready."""
@@ -492,14 +500,6 @@ class UnifiedShader(GpuBox[ShaderState]):
             s.transmitting, s.leaving = cycles - 1, number
         else:
             self._release(cycle, number)
-
-    def _drive_busy(self, cycle: Cycle) -> None:
-        s = self.state
-        busy = len(s.free) < 2 or s.free_registers < 2 * self._threads * max(s.resources)
-        if busy:
-            s.queues.full()
-        if busy is not self._busy.driven:
-            self._busy.drive(cycle, busy)
 
     # --- fetch ---------------------------------------------------------------------------------------------------
 
@@ -630,6 +630,13 @@ class UnifiedShader(GpuBox[ShaderState]):
 
     @property
     def counted(self) -> dict[str, Counts]:
-        """Counts of fetching, and of decoding and execution."""
-        s = self.state
-        return {self.suffixed("ShF"): s.counts, self.suffixed(self.suffix): s.executed}
+        """Counts of fetching, those of inputs by the groups of each program, and of decoding and execution."""
+        s, counts = self.state, dict(self.state.counts)
+        for draw, taken in zip(self.draws, s.taken, strict=True):
+            for program, groups in zip((draw.vertex_program, draw.fragment_program), taken, strict=True):
+                inputs = self._threads * groups
+                counts["Inputs"] += inputs
+                counts["InputActiveInputAttributes"] += inputs * program.inputs
+                counts["InputActiveOutputAttributes"] += inputs * program.outputs
+                counts["InputRegisters"] += inputs * (program.temporaries or 1)
+        return {self.suffixed("ShF"): counts, self.suffixed(self.suffix): s.executed}

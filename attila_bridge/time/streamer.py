@@ -242,7 +242,7 @@ class StreamerLoader(GpuBox[StreamerLoaderState]):
             answer = wires["memory_data"].take(cycle)
             fill.answered(cycle, answer, self.spec.clients[0].width)
             s.counts["ReadBytes"] += answer[2]
-        if fill.busy:
+        if s.tags.outstanding:
             state = self.level("memory_state")
             sent = fill.step(cycle, state.value(cycle))
             if sent is not None:
@@ -264,7 +264,7 @@ class StreamerLoader(GpuBox[StreamerLoaderState]):
                 s.counts["Indices"] += 1
         if freed:
             wires["free"].send(cycle, freed, freed)
-        s.awake = bool(s.fetching or s.reading or s.loaded or fill.busy)
+        s.awake = bool(s.fetching or s.reading or s.loaded or s.tags.outstanding)
 
     def _blocks(self, draw: int, index: int) -> list[int]:
         """Return the lines of the attributes of a vertex."""

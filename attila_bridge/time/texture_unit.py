@@ -144,7 +144,8 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
         if len(s.requests) + s.tickets < config.request_queue:
             self._tickets.send(cycle, 1)
             s.tickets += 1
-        counts["ResultQueueOccupation"] += len(s.results)
+        if s.results:
+            counts["ResultQueueOccupation"] += len(s.results)
         if s.accesses:
             counts["ReadyReadQueueOccupation"] += len(s.reading)
             counts["WaitReadWindowOccupation"] += len(s.waiting)
@@ -167,7 +168,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             counts["MemoryRequestLatency"] += fill.answered(cycle, answer, self.spec.clients[0].width)
             counts["MemoryRequests"] += 1
             counts["ReadBytesMemory"] += answer[2]
-        if not fill.busy:
+        if not s.tags.outstanding:
             return -1
         sent = fill.step(cycle, accepts)
         if sent is not None:
@@ -210,15 +211,17 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             self._refuse_again(cycle - 1 - s.cycle)
         super()._wake(cycle)
 
-    def _refuse_again(self, times: int) -> None:
-        """Count the refused fetch of the last cycle again."""
+    def _refuse_again(self, times: int) -> int:
+        """Count the refused fetch of the last cycle again; return the failures of one try."""
         tags = self.state.tags
         reserved, queue, limit, turned = self.state.refused
+        failures = reserved + queue + limit
         tags.failed_reserved += times * reserved
         tags.failed_queue += times * queue
         tags.failed_limit += times * limit
-        tags.misses += times * (reserved + queue + limit)
+        tags.misses += times * failures
         tags.first_way = (tags.first_way + times * turned) % tags.ways
+        return failures
 
     def _stages(self, cycle: Cycle) -> None:
         s, counts = self.state, self.state.counts
@@ -327,8 +330,7 @@ class TexturePipeline(GpuBox[TexturePipelineState]):
             counts["FetchStallWaitRead"] += 1
             return
         if s.refused:
-            self._refuse_again(1)
-            counts["FetchesFailed"] += sum(s.refused[:3])
+            counts["FetchesFailed"] += self._refuse_again(1)
             return
         sample = access.samples[access.fetching]
         lines = access.left

@@ -116,7 +116,7 @@ class Wire:
             self._add(cycle, record)
         self._last = record
         waiting = self.waiting
-        if waiting and waiting[-1][0] > arrives:
+        if latency is not None and waiting and waiting[-1][0] > arrives:
             self._insert(record)
         else:
             waiting.append(record)
@@ -354,8 +354,11 @@ class Box(ABC, Generic[SpecT, StateT]):
         """
 
     @abstractmethod
-    def tick(self, cycle: Cycle) -> None:
-        """Do everything that happens in ``cycle``: read inputs, change state, send."""
+    def tick(self, cycle: Cycle) -> int | None:
+        """Do everything that happens in ``cycle``: read inputs, change state, send.
+
+        Returns the next event if it is known at once, else None: the clock asks for it.
+        """
 
     def why_blocked(self) -> str | None:
         """Return what the box is waiting for, in words, or None where it needs nothing to be finished.
@@ -537,6 +540,18 @@ class ClockState(TypedDict):
     wires: dict[str, WireState]
 
 
+class _Calendar(dict[int, set[int]]):
+    """Numbers of boxes by cycle; a cycle that is named for the first time enters the agenda."""
+
+    def __init__(self, agenda: list[int]) -> None:
+        self.agenda = agenda
+
+    def __missing__(self, cycle: int) -> set[int]:
+        heapq.heappush(self.agenda, cycle)
+        there = self[cycle] = set()
+        return there
+
+
 class Clock:
     """Runs one netlist from cycle 0.
 
@@ -575,19 +590,16 @@ class Clock:
         # Boxes that the cycle after the present one ticks, because they want it or something arrives at them.
         self._soon: set[int] = set()
         # By later cycle: boxes at which something arrives, and boxes that want a tick; the latter count only while
-        # `_wanted` agrees. The heap has each of these cycles once.
-        self._arrivals: dict[int, set[int]] = {}
-        self._wants: dict[int, list[int]] = {}
+        # `_wanted` agrees. The heap has each of these cycles.
         self._agenda: list[int] = []
+        self._arrivals, self._wants = _Calendar(self._agenda), _Calendar(self._agenda)
         self._wanted: list[int | None] = [None] * len(self._boxes)
-        self._driving = [False] * len(self._boxes)
-        self._drivers = 0
         for index in range(len(self._boxes)):
             self._look_at(index, self._next_events[index]())
         for wire in self.netlist.wires:
             for transfer in wire.unread:
                 if transfer.arrives > self.cycle:
-                    self._expect(wire.sink, transfer.arrives)
+                    self._arrivals[transfer.arrives].add(wire.sink)
 
     def run(self, max_cycles: int | None = None) -> Cycle:
         """Run until all boxes are done; return the last cycle in which something happened.
@@ -619,22 +631,25 @@ class Clock:
             cycle = agenda[0]
             if cycle in self._arrivals or any(wanted[index] == cycle for index in self._wants.get(cycle, ())):
                 # What finished boxes have scheduled for themselves holds up neither the end nor a deadlock.
-                return Cycle(cycle) if self._arrivals or self._drivers else None
+                return Cycle(cycle) if self._arrivals or self._driven() else None
             heapq.heappop(agenda)
             self._wants.pop(cycle, None)
         return None
 
+    def _driven(self) -> bool:
+        """Return whether a box that is not done wants a tick."""
+        return any(wanted is not None and not box.done for box, wanted in zip(self._boxes, self._wanted, strict=True))
+
     def _step(self, cycle: Cycle) -> None:
         """Tick every box that has something to do in ``cycle``."""
         due, wanted = self._soon, self._wanted
-        agenda, arrivals = self._agenda, self._arrivals
-        if agenda and agenda[0] == cycle:
+        agenda, arrivals, wants = self._agenda, self._arrivals, self._wants
+        while agenda and agenda[0] <= cycle:
             heapq.heappop(agenda)
-            if cycle in arrivals:
-                due |= arrivals.pop(cycle)
-            for index in self._wants.pop(cycle, ()):
-                if wanted[index] == cycle:
-                    due.add(index)
+        if cycle in arrivals:
+            due |= arrivals.pop(cycle)
+        if cycle in wants:
+            due.update(index for index in wants.pop(cycle) if wanted[index] == cycle)
         order = sorted(due)
         if self._random is not None:
             self._random.shuffle(order)
@@ -643,17 +658,14 @@ class Clock:
         due.clear()
         sent = self._sent
         sent.clear()
-        ticks, next_events = self._ticks, self._next_events
-        driving, plain = self._driving, self._plain_done
+        ticks, next_events, plain = self._ticks, self._next_events, self._plain_done
         for index in order:
-            ticks[index](cycle)
-            event = next_events[index]()
+            event = ticks[index](cycle)
+            if event is None:
+                event = next_events[index]()
             if event == soon and plain[index]:
                 due.add(index)
                 wanted[index] = soon
-                if not driving[index]:
-                    driving[index] = True
-                    self._drivers += 1
             elif event is not None or wanted[index] is not None:
                 self._look_at(index, event)
         if not sent:
@@ -668,23 +680,13 @@ class Clock:
             if arrives == soon:
                 due.add(wire.sink)
             else:
-                self._expect(wire.sink, arrives)
+                arrivals[arrives].add(wire.sink)
         if self.watchers:
             transfers = [record[4].sent(record) for record in sent]
             transfers.sort(key=lambda transfer: self._rank[transfer.wire])
             for transfer in transfers:
                 for watch in self.watchers:
                     watch(transfer)
-
-    def _expect(self, sink: int, arrives: int) -> None:
-        """Note that something arrives at a box."""
-        there = self._arrivals.get(arrives)
-        if there is not None:
-            there.add(sink)
-            return
-        self._arrivals[arrives] = {sink}
-        if arrives not in self._wants:
-            heapq.heappush(self._agenda, arrives)
 
     def _look_at(self, index: int, wanted: int | None) -> None:
         """Note what a box wants next; raises InternalError where that is in the past."""
@@ -693,18 +695,8 @@ class Clock:
                 name = self._boxes[index].name
                 raise InternalError(f"cycle {self.cycle}, box {name}: its next event is cycle {wanted}, which has gone")
             if wanted != self._wanted[index]:
-                there = self._wants.get(wanted)
-                if there is None:
-                    self._wants[wanted] = [index]
-                    if wanted not in self._arrivals:
-                        heapq.heappush(self._agenda, wanted)
-                else:
-                    there.append(index)
+                self._wants[wanted].add(index)
         self._wanted[index] = wanted
-        driving = wanted is not None and (self._plain_done[index] or not self._boxes[index].done)
-        if driving is not self._driving[index]:
-            self._drivers += driving - self._driving[index]
-            self._driving[index] = driving
 
     # --- the end -------------------------------------------------------------------------------------------------
 
