@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 
 Number = int | float
 """A count, or a rate or share that is not a whole number."""
@@ -67,7 +68,7 @@ class Derivation:
     @property
     def value(self) -> Number:
         """Value of the expression; raises ValueError for anything outside the notation."""
-        return _value(ast.parse(self.expression, mode="eval").body, dict(self.names))
+        return _value(_parsed(self.expression), dict(self.names))
 
     @property
     def shown(self) -> str:
@@ -87,6 +88,11 @@ class Derivation:
             first, *rest = part.full
             lines += [f"{name}: {first}", *rest]
         return tuple(dict.fromkeys(lines))
+
+
+@cache
+def _parsed(expression: str) -> ast.expr:
+    return ast.parse(expression, mode="eval").body
 
 
 def derived(expression: str, **names: Number | Derivation) -> Derivation:
