@@ -42,7 +42,8 @@ class Included(NamedTuple):
         for folder in (Path(self.folder), *folders, LIBRARY):
             candidate = folder / self.words
             if candidate.is_file():
-                return str(candidate.resolve()) == self.file and _hash_of(candidate) == self.sha256
+                is_it = str(candidate) == self.file or str(candidate.resolve()) == self.file
+                return is_it and _hash_of(candidate) == self.sha256
         return False
 
 

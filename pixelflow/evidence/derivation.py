@@ -13,6 +13,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import cache
 from typing import NamedTuple
 
 Number = int | float
@@ -66,7 +67,7 @@ class Derivation(NamedTuple):
     @property
     def value(self) -> Number:
         """Value of the expression; raises ValueError for anything outside the notation."""
-        return _value(ast.parse(self.expression, mode="eval").body, dict(self.names))
+        return _value(_parsed(self.expression), dict(self.names))
 
     @property
     def shown(self) -> str:
@@ -86,6 +87,11 @@ class Derivation(NamedTuple):
             first, *rest = part.full
             lines += [f"{name}: {first}", *rest]
         return tuple(dict.fromkeys(lines))
+
+
+@cache
+def _parsed(expression: str) -> ast.expr:
+    return ast.parse(expression, mode="eval").body
 
 
 def derived(expression: str, **names: Number | Derivation) -> Derivation:

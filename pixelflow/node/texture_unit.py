@@ -8,6 +8,7 @@ Every EMC has an address and a data corner turner, which hold the addresses and 
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -93,9 +94,9 @@ def rounds_of(transfer: Transfer, marks: NDArray[np.bool_], array: ArrayConfig) 
 
 def _slots(transfer: Transfer, marks: NDArray[np.bool_], array: ArrayConfig) -> tuple[tuple[int, int, int], ...]:
     """Return for each module the used slots, and the bytes that EMCs give and take in these."""
-    marked = _marked_of(marks, array)
+    marked = [Counter(counts).items() for counts in _marked_of(marks, array)]
     moves = (transfer.rounds, transfer.given_bytes, transfer.taken_bytes)
-    used, given, taken = ([sum(map(of, counts)) for counts in marked] for of in moves)
+    used, given, taken = ([sum([of(count) * emcs for count, emcs in each]) for each in marked] for of in moves)
     return tuple(zip(used, given, taken, strict=True))
 
 

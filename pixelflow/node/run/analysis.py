@@ -120,9 +120,10 @@ class WholeCall(StraightCode):
 
     def _evaluated(self, callers: Sequence[int]) -> tuple[int, ...] | None:
         """Return the parameters of the call; None where one of the caller's is missing."""
-        if any(base is not None and base >= len(callers) for _, base in self.arguments):
+        try:
+            return tuple([value if base is None else value + callers[base] for value, base in self.arguments])
+        except IndexError:
             return None
-        return tuple(value if base is None else value + callers[base] for value, base in self.arguments)
 
     def _is_unseen(self, parameters: tuple[int, ...]) -> bool:
         known = self._unseen.get(parameters)

@@ -75,7 +75,8 @@ class ByKind:
 
     def places_of(self, *declarations: Declaration) -> list[tuple[int, Declaration]]:
         """Return the positions of instructions of some declarations, in order, each with its declaration."""
-        wanted = np.array([each.declaration in declarations for each in self.kinds], bool)
+        among = {id(each) for each in declarations}
+        wanted = np.array([id(each.declaration) in among for each in self.kinds], bool)
         places = np.flatnonzero(wanted[self.kind_of]).tolist()
         return [(index, self.kinds[self.kind_list[index]].declaration) for index in places]
 
