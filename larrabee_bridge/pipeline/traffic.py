@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from larrabee_bridge.pipeline.bins import QUAD, Quads, begins_of, distinct, quads_of
+from larrabee_bridge.pipeline.bins import QUAD, Quads, begins_of, distinct, members, quads_of
 from larrabee_bridge.vpu.ring import found_again, line_moves
 from pixelflow.simd.configuration import check_values, param
 from pixelflow.simd.drawing import (
@@ -158,7 +158,7 @@ class Accesses:
     def taken(self, order: np.ndarray) -> Accesses:
         """Return the accesses in another order."""
         counts = np.diff(self.starts)[order]
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts.astype(np.intp))
+        which, within = members(counts)
         return Accesses(
             samples=self.samples,
             block=self.block[order],
@@ -169,7 +169,7 @@ class Accesses:
             colour_read=self.colour_read[order],
             colour_written=self.colour_written[order],
             starts=np.concatenate([[0], np.cumsum(counts)]),
-            lines=self.lines[np.repeat(self.starts[:-1][order], counts.astype(np.intp)) + within],
+            lines=self.lines[self.starts[:-1][order][which] + within],
         )
 
 
@@ -240,8 +240,7 @@ class _Found:
         for begin, end in pairwise(np.searchsorted(rank[by_rank], np.arange(rank.max(initial=-1) + 2)).tolist()):
             for at in range(begin, end, most):
                 chosen = by_rank[at : min(at + most, end)]
-                part = Quads(*(getattr(quads, name)[chosen] for name in ("tile", "triangle", "x", "y", "masks")))
-                self._together(draw, part, chosen, planes, (first, base))
+                self._together(draw, quads.part(chosen), chosen, planes, (first, base))
         self._end_draw()
 
     def _together(
