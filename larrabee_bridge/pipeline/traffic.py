@@ -161,13 +161,7 @@ class Accesses:
         which, within = members(counts)
         return Accesses(
             samples=self.samples,
-            block=self.block[order],
-            tile=self.tile[order],
-            triangle=self.triangle[order],
-            depth_read=self.depth_read[order],
-            depth_written=self.depth_written[order],
-            colour_read=self.colour_read[order],
-            colour_written=self.colour_written[order],
+            **{name: getattr(self, name)[order] for name in _COLUMNS if name != "counts"},
             starts=np.concatenate([[0], np.cumsum(counts)]),
             lines=self.lines[self.starts[:-1][order][which] + within],
         )
@@ -288,23 +282,10 @@ class _Found:
         kept, seen_quad = np.flatnonzero(touches | (counts > 0)), np.any(seen, axis=(1, 2))
         blended = state.blend is not Blend.REPLACE
         colour = seen_quad & state.colour_write
-        triangle = names[0] + quads.triangle
-        self.rows.append(
-            tuple(
-                each.take(kept)
-                for each in (
-                    block,
-                    quads.tile,
-                    triangle,
-                    touches & (tested or stencil is not None),
-                    seen_quad & state.depth_write | stepped,
-                    colour & blended,
-                    colour,
-                    counts,
-                    places,
-                )
-            )
-        )
+        depth_read, depth_written = touches & (tested or stencil is not None), seen_quad & state.depth_write | stepped
+        targets = depth_read, depth_written, colour & blended, colour
+        columns = block, quads.tile, names[0] + quads.triangle, *targets, counts, places
+        self.rows.append(tuple(each.take(kept) for each in columns))
 
     def _end_draw(self) -> None:
         """Add the accesses of a draw to those of all, by triangle, once all of its quads have been taken."""
