@@ -213,12 +213,7 @@ def _by_tile(quads: Quads) -> Quads:
     """Return quads tile by tile, in the given order within each tile."""
     if not (np.diff(quads.tile) < 0).any():
         return quads
-    order = np.argsort(quads.tile, kind="stable")
-    return _taken(quads, order)
-
-
-def _taken(quads: Quads, which: np.ndarray | slice) -> Quads:
-    return Quads(quads.tile[which], quads.triangle[which], quads.x[which], quads.y[which], quads.masks[which])
+    return quads.part(np.argsort(quads.tile, kind="stable"))
 
 
 class _DrawRun:
@@ -310,7 +305,7 @@ class _Run:
         whole = self.places
         places = TilePlaces(numbers, whole.tile, whole.samples, whole.sorts, self.room.of(numbers))
         parts = [
-            _taken(each.quads, slice(*np.searchsorted(each.quads.tile, (numbers[0], numbers[-1] + 1))))
+            each.quads.part(slice(*np.searchsorted(each.quads.tile, (numbers[0], numbers[-1] + 1))))
             for each in self.draws
         ]
         needs = [draw_bytes(part, whole.samples, each.attributes) for part, each in zip(parts, self.draws, strict=True)]

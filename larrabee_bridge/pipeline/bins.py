@@ -32,6 +32,12 @@ def distinct(values: np.ndarray) -> np.ndarray:
     return ordered[begins_of(ordered)]
 
 
+def members(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return of each member of groups with these counts, group by group, its group and its number in it: int64 each."""
+    group = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
+    return group, np.arange(len(group)) - (np.cumsum(counts) - counts)[group]
+
+
 # Qquads: blocks of 4x4 pixels that a triangle covers, in the order in which the back end takes them (4.5).
 #
 # Section numbers are those of Seiler et al. 2008. The paper's qquad is sixteen pixels; here four by four of them.
@@ -58,6 +64,10 @@ class Quads:
     def __len__(self) -> int:
         return len(self.tile)
 
+    def part(self, which: np.ndarray | slice) -> Quads:
+        """Return some of the quads, or all in another order."""
+        return Quads(self.tile[which], self.triangle[which], self.x[which], self.y[which], self.masks[which])
+
     @property
     def utilisation(self) -> float:
         """Share of the lanes of all quads that a triangle covers in some sample; 0 without quads."""
@@ -71,8 +81,7 @@ class Quads:
         rises = pair[1:] - pair[:-1]
         if ((rises > 0) | (rises == 0) & (place[1:] >= place[:-1])).all():
             return self  # as blocks of 4x4 come out of the rasterizer
-        order = np.lexsort((place, pair))
-        return Quads(*(values[order] for values in (self.tile, self.triangle, self.x, self.y, self.masks)))
+        return self.part(np.lexsort((place, pair)))
 
 
 def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64, samples: int = 1) -> Quads:
@@ -82,8 +91,8 @@ def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64
     number, x, y, masks = (np.concatenate(each) for each in zip(*parts, strict=True))
     place = y // tile * -(-width // tile) + x // tile
     order = np.argsort(((place * count + number) * side + y % tile // QUAD) * side + x % tile // QUAD)
-    place, number, x, y = (each.astype(np.int32)[order] for each in (place, number, x, y))
-    return Quads(place, number, x, y, masks[order])
+    place, number, x, y = (each.astype(np.int32) for each in (place, number, x, y))
+    return Quads(place, number, x, y, masks).part(order)
 
 
 def _unsorted(
@@ -101,8 +110,8 @@ def _unsorted(
         first[sample, row % QUAD, band], last[sample, row % QUAD, band] = each.first, each.last
     left = first.min(axis=(0, 1), initial=width) // QUAD
     blocks = np.maximum(last.max(axis=(0, 1), initial=-1) // QUAD - left + 1, 0)
-    which = np.repeat(np.arange(len(blocks)), blocks.astype(np.intp))
-    x = QUAD * (np.arange(len(which)) + np.repeat(left - (np.cumsum(blocks) - blocks), blocks.astype(np.intp)))
+    which, x = members(blocks)
+    x = QUAD * (x + left[which])
     masks = np.zeros((len(which), samples), np.uint16)
     from_left = (0xF << np.arange(QUAD + 1) & 0xF).astype(np.uint16)
     to_right = 0xF ^ from_left
@@ -188,11 +197,9 @@ def _covered(triangles: ScreenTriangles, width: int, height: int, tile: int, col
     new = begins_of(spans.triangle, band, first, last)
     triangle, band, first, last = (each[new] for each in (spans.triangle, band, first, last))
     across = last - first + 1
-    column = np.arange(int(across.sum())) + np.repeat(first - (np.cumsum(across) - across), across.astype(np.intp))
-    keys = (np.repeat(band, across.astype(np.intp)) * columns + column) * max(len(triangles), 1) + np.repeat(
-        triangle, across.astype(np.intp)
-    )
-    return distinct(keys)
+    which, within = members(across)
+    place = band[which] * columns + first[which] + within
+    return distinct(place * max(len(triangles), 1) + triangle[which])
 
 
 def _boxed(
@@ -205,14 +212,10 @@ def _boxed(
     there = np.flatnonzero((low <= high).all(axis=1))
     first, last = low[there] // tile, high[there] // tile
     across, down = (last - first + 1).T
-    number = np.repeat(there, (across * down).astype(np.intp))
-    which = np.repeat(np.arange(len(there)), (across * down).astype(np.intp))
-    within = np.arange(len(which)) - np.repeat(
-        np.cumsum(across * down) - across * down, (across * down).astype(np.intp)
-    )
+    which, within = members(across * down)
     column = first[which, 0] + within % across[which]
     row = first[which, 1] + within // across[which]
-    return number, row * columns + column
+    return there[which], row * columns + column
 
 
 class SubBin(NamedTuple):

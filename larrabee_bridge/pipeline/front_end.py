@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.pipeline.bins import Bins
+from larrabee_bridge.pipeline.bins import Bins, members
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import SharedCore, WorkRecord
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
@@ -494,7 +494,7 @@ class _Pass:
         count = np.bincount(thread, minlength=threads)
         room = _room(int(count.max()))
         planes = np.zeros((threads, PLANES, room), np.int64)
-        within = np.arange(len(thread)) - np.repeat(np.cumsum(count) - count, count.astype(np.intp))
+        within = members(count)[1]
         planes[thread, :, within] = self.record.T
         planes[thread, NUMBER, within] = np.arange(len(thread))
         at = self.heap.put(planes.astype(np.int32)) + PLANES * WORD * room * np.arange(threads)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.pipeline.back_end_programs import Attributes, PlaneWords, constants_of, plane_program, plane_words
-from larrabee_bridge.pipeline.bins import QUAD, TILES, BinRule, Bins, Quads, bin_triangles, distinct
+from larrabee_bridge.pipeline.bins import QUAD, TILES, BinRule, Bins, Quads, bin_triangles, distinct, members
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import CoreImage, SharedCore, WorkRecord
 from larrabee_bridge.vpu.isa import LANES, VectorFamily, vector_share
@@ -401,16 +401,15 @@ class Descent:
     ) -> None:
         """Read the words that threads wrote from ``first`` to ``end``, one block every ``stride`` bytes."""
         count = (end - first) // stride
-        pair = np.repeat(which, count.astype(np.intp))
-        within = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count.astype(np.intp))
-        at = (np.repeat(first, count.astype(np.intp)) + within * stride) // 4
+        pair, within = members(count)
+        at = (first[pair] + within * stride) // 4
         word = words[at].astype(np.int64)
         if full:
             masks = np.full((len(at), self.set_up.samples), 0xFFFF, np.uint16)
         else:
             masks = (words[at[:, None] + np.arange(self.set_up.samples)] & 0xFFFF).astype(np.uint16)
         size = word & 0xFFFF if full else np.full(len(at), 4)
-        pair, place, size = (each.astype(np.int32) for each in (pair, word >> 16, size))
+        pair, place, size = (each.astype(np.int32) for each in (which[pair], word >> 16, size))
         self._found.append((pair, place, size, masks))
 
 
@@ -548,9 +547,8 @@ class Rasterized(NamedTuple):
         """Return the blocks as blocks of 4x4 pixels: full ones are cut up."""
         blocks = self.blocks
         across = blocks.size // QUAD
-        which = np.repeat(np.arange(len(blocks)), (across * across).astype(np.intp))
-        before = np.cumsum(across * across) - across * across
-        within = (np.arange(len(which)) - before[which]).astype(np.int32)
+        which, within = members(across * across)
+        within = within.astype(np.int32)
         x = blocks.x[which] + within % across[which] * QUAD
         y = blocks.y[which] + within // across[which] * QUAD
         return Quads(blocks.tile[which], blocks.triangle[which], x, y, blocks.masks[which]).ordered()

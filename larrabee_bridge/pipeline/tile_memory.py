@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.pipeline.back_end_programs import Attributes, TileStage, constants_of, program_of, stages_of
-from larrabee_bridge.pipeline.bins import QUAD, Quads, begins_of, distinct
+from larrabee_bridge.pipeline.bins import QUAD, Quads, begins_of, distinct, members
 from larrabee_bridge.pipeline.texture_unit import TextureConfig
 from larrabee_bridge.vpu.config import CoreConfig
 from larrabee_bridge.vpu.core_image import FREE, Queues, Requests, SharedCore, WorkRecord, begins_of_block
@@ -639,8 +639,7 @@ class DrawStretches:
             ranges = self._ranges(number, asked.fibers)
             for these, note in its_runs:
                 begins, many = begins_of_block(note, program.index_of[program.labels["quad"]])
-                place = np.repeat(np.arange(len(these)), many.astype(np.intp))
-                within = np.arange(len(place)) - np.repeat(np.cumsum(many) - many, many.astype(np.intp))
+                place, within = members(many)
                 which = first[these][place] + within
                 begin = np.where(within == 0, note.starts[:-1][place], begins)
                 past = np.where(within == many[place] - 1, note.starts[1:][place], np.append(begins[1:], 0))

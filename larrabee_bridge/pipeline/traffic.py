@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from larrabee_bridge.pipeline.bins import QUAD, Quads, begins_of, distinct, quads_of
+from larrabee_bridge.pipeline.bins import QUAD, Quads, begins_of, distinct, members, quads_of
 from larrabee_bridge.vpu.ring import found_again, line_moves
 from pixelflow.simd.configuration import check_values, param
 from pixelflow.simd.drawing import (
@@ -158,18 +158,12 @@ class Accesses:
     def taken(self, order: np.ndarray) -> Accesses:
         """Return the accesses in another order."""
         counts = np.diff(self.starts)[order]
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts.astype(np.intp))
+        which, within = members(counts)
         return Accesses(
             samples=self.samples,
-            block=self.block[order],
-            tile=self.tile[order],
-            triangle=self.triangle[order],
-            depth_read=self.depth_read[order],
-            depth_written=self.depth_written[order],
-            colour_read=self.colour_read[order],
-            colour_written=self.colour_written[order],
+            **{name: getattr(self, name)[order] for name in _COLUMNS if name != "counts"},
             starts=np.concatenate([[0], np.cumsum(counts)]),
-            lines=self.lines[np.repeat(self.starts[:-1][order], counts.astype(np.intp)) + within],
+            lines=self.lines[self.starts[:-1][order][which] + within],
         )
 
 
@@ -240,8 +234,7 @@ class _Found:
         for begin, end in pairwise(np.searchsorted(rank[by_rank], np.arange(rank.max(initial=-1) + 2)).tolist()):
             for at in range(begin, end, most):
                 chosen = by_rank[at : min(at + most, end)]
-                part = Quads(*(getattr(quads, name)[chosen] for name in ("tile", "triangle", "x", "y", "masks")))
-                self._together(draw, part, chosen, planes, (first, base))
+                self._together(draw, quads.part(chosen), chosen, planes, (first, base))
         self._end_draw()
 
     def _together(
@@ -289,23 +282,10 @@ class _Found:
         kept, seen_quad = np.flatnonzero(touches | (counts > 0)), np.any(seen, axis=(1, 2))
         blended = state.blend is not Blend.REPLACE
         colour = seen_quad & state.colour_write
-        triangle = names[0] + quads.triangle
-        self.rows.append(
-            tuple(
-                each.take(kept)
-                for each in (
-                    block,
-                    quads.tile,
-                    triangle,
-                    touches & (tested or stencil is not None),
-                    seen_quad & state.depth_write | stepped,
-                    colour & blended,
-                    colour,
-                    counts,
-                    places,
-                )
-            )
-        )
+        depth_read, depth_written = touches & (tested or stencil is not None), seen_quad & state.depth_write | stepped
+        targets = depth_read, depth_written, colour & blended, colour
+        columns = block, quads.tile, names[0] + quads.triangle, *targets, counts, places
+        self.rows.append(tuple(each.take(kept) for each in columns))
 
     def _end_draw(self) -> None:
         """Add the accesses of a draw to those of all, by triangle, once all of its quads have been taken."""

@@ -470,7 +470,7 @@ class CompiledEngine(Engine):
 
     def template(self, meaning: Numbered, numbers: int) -> Template:
         plain = super().template(meaning, numbers)
-        return template_of(plain, lambda trial: self.prepare(meaning(trial[:numbers])), self._masks) or plain
+        return template_of(plain, lambda trial: self._prepared(plain, trial), self._masks) or plain
 
     def prepare_all(
         self, templates: Sequence[Template], which: NDArray[np.intp]
