@@ -34,7 +34,8 @@ class Costs:
 
     config: CoreConfig
     depends: tuple[Dependences, ...]
-    families: tuple[VectorFamily, ...]
+    families: tuple[int, ...]
+    """Places in `VectorFamily`."""
     either: tuple[bool, ...]
     """True if it may issue in the secondary pipe."""
     branches: tuple[bool, ...]
@@ -66,13 +67,13 @@ class Costs:
 
 def _costs_of(
     config: CoreConfig, instruction: Instruction, depends: Dependences
-) -> tuple[Dependences, VectorFamily, bool, bool, frozenset[str], int, bool, bool, int]:
+) -> tuple[Dependences, int, bool, bool, frozenset[str], int, bool, bool, int]:
     """Return the costs of one instruction, as the fields of `Costs`."""
     declaration = instruction.declaration
     family = VectorFamily(declaration.family)
     return (
         depends,
-        family,
+        _PLACE[family],
         _either(config, declaration),
         family is VectorFamily.BRANCH,
         _addresses(instruction),
@@ -234,7 +235,7 @@ class _Timing:
             sums[_RESTED] += 0 if beside else max(rest - held, 0)
             sums[_PAIRED] += beside
             sums[_LINES] += touched
-            sums[_FIRST_FAMILY + _PLACE[costs.families[number]]] += 1
+            sums[_FIRST_FAMILY + costs.families[number]] += 1
             slot = None if beside or costs.branches[number] else issue - end
             available.update(dict.fromkeys(depends.writes, issue + held - 1 + costs.latency[number]))
             if config.flags_pair and slot is not None and costs.sets_flags[number]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cache
 from typing import ClassVar, TypeAlias, TypeVar
 
 from microcode.language import Modified, Range, binary32, shown
@@ -181,15 +182,20 @@ def _mask_of(field: int) -> int | None:
     return field - 1 if field else None
 
 
+@cache
+def _members(kind: type[Member]) -> list[Member]:
+    return list(kind)
+
+
 def _member(kind: type[Member], index: int) -> Member:
-    members = list(kind)
+    members = _members(kind)
     if index >= len(members):
         raise ValueError(f"{kind.__name__.lower()} {index} does not exist")
     return members[index]
 
 
 def _index(member: Enum) -> int:
-    return list(type(member)).index(member)
+    return _members(type(member)).index(member)
 
 
 class _RegisterForm(OperandKind):

@@ -136,8 +136,7 @@ def text_of(exported: Plain, others: Sequence[Plain] = ()) -> str:
 
 
 def _signature(function: Plain) -> list[tuple[str, str]]:
-    node = _tree(function)
-    return [(each.arg, _KINDS[ast.unparse(each.annotation or ast.Constant(None))]) for each in node.args.args]
+    return [(name, _KINDS[kind]) for name, kind in inspect.unwrap(function).__annotations__.items() if name != "return"]
 
 
 def _tree(function: Plain) -> ast.FunctionDef:
@@ -156,7 +155,7 @@ class _Function(FunctionText):
         self.known_numbers = inspect.unwrap(function).__globals__
         node = _tree(function)
         self.signature = _signature(function)
-        self.kinds = {each.arg: ast.unparse(each.annotation or ast.Constant(None)) for each in node.args.args}
+        self.kinds = inspect.unwrap(function).__annotations__
         stored = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         self.variables = stored | {name for name, kind in self.signature if kind == "i64"}
         self.loops: list[tuple[str, str]] = []
