@@ -57,7 +57,8 @@ class InstructionWork(NamedTuple):
     """True if it is the last one."""
 
 
-class ProgramWork(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ProgramWork:
     """A program as loaded."""
 
     instructions: tuple[InstructionWork, ...]

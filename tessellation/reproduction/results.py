@@ -415,7 +415,7 @@ def sends(bench: ThesisBench) -> list[Check]:
     """Table 6: the same bits with any number of sends."""
     usual, counts = Method().sends, (16, 8, 4, 2, 1)
     return [
-        replace(_usual(bench)[0], item=f"{count} sends")
+        _usual(bench)[0]._replace(item=f"{count} sends")
         if count == usual
         else _same_bits(f"{count} sends", _full(bench, "plain", Method(sends=count)).patches, _FULL)
         for count in counts

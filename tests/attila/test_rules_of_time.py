@@ -870,7 +870,7 @@ def two_draws(end: int = 300) -> list[Any]:
         (82, "memory_data", (False, 64, 64, 0, 0)), (95, "memory_data", (False, 128, 22, 0, 0)), *_fragments(200),
         (230, "memory_data", (False, 0, 64, 0, 0)), (end, "clipper_ended", 1), *_fragments(400),
         (420, "color0_ended", 0), (420, "color1_ended", 0), (430, "display_ended", 0)]  # fmt: skip
-    second = plan(number=1, fragment_program=program()._replace(address=4096))
+    second = plan(number=1, fragment_program=replace(program(), address=4096))
     box: list[Any] = []
     found = arrivals(lambda boxes: box.append(boxes.processor) or boxes.processor, sends, plan(), second, steps=steps,
         uploads=((8192, 64),))  # fmt: skip
