@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -246,15 +245,12 @@ class GroupFrame:
         frames = memory[first : first + groups * self.bytes // 4].reshape(groups, -1)
         for place in self.places.values():
             at, size = place.at // 4, 1 if place.single else self.group
-            registers: Mapping[Any, Any] = values.words if place.bits == 32 else values.flags
-            held: Mapping[Any, Any] = values.rows if isinstance(place.name, int) else registers
-            value = held[place.name]
-            if value.size == 1 and not value.any():
-                continue  # as most are at first
-            if place.bits == 32:
-                frames[:, at : at + size] = value[:, :size]
-            else:
-                frames[:, at] = value[:, 0] if place.single else _packed(value, self.group)
+            if isinstance(place.name, int) or place.bits == 32:
+                words = values.rows[place.name] if isinstance(place.name, int) else values.words[place.name]
+                if words.size > 1 or words.any():  # most are 0 at first
+                    frames[:, at : at + size] = words[:, :size]
+            elif (bits := values.flags[place.name]).any():
+                frames[:, at] = bits[:, 0] if place.single else _packed(bits, self.group)
         return frames
 
     def taken(self, frames: NDArray[np.uint32]) -> LaneValues:
