@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from pixelflow.simd.drawing import (
     Frame,
     Interpolation,
     StencilStep,
+    layers_of,
     stencilled,
 )
 from pixelflow.simd.drawing.mipmaps import filtered
@@ -226,14 +226,10 @@ class _Found:
         planes = [Interpolation.of(draw.triangles, place, textured=textured, colours=False) for place in self.places]
         # Blocks do not see each other: the first quads of all blocks together, then the second ones.
         block = quads.y // QUAD * self.columns + quads.x // QUAD
-        order = np.lexsort((quads.triangle, block))
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order)) - np.searchsorted(block[order], block[order])
-        by_rank = np.argsort(rank, kind="stable")
         most = _TOGETHER // self.samples
-        for begin, end in pairwise(np.searchsorted(rank[by_rank], np.arange(rank.max(initial=-1) + 2)).tolist()):
-            for at in range(begin, end, most):
-                chosen = by_rank[at : min(at + most, end)]
+        for layer in layers_of(block):
+            for at in range(0, len(layer), most):
+                chosen = layer[at : at + most]
                 self._together(draw, quads.part(chosen), chosen, planes, (first, base))
         self._end_draw()
 
@@ -245,11 +241,12 @@ class _Found:
         block = quads.y // QUAD * self.columns + quads.x // QUAD
         i = (quads.x[:, None] + np.arange(BLOCK) % QUAD).astype(np.uint32)
         j = (quads.y[:, None] + np.arange(BLOCK) // QUAD).astype(np.uint32)
-        covered = (quads.masks[:, :, None] >> np.arange(BLOCK, dtype=np.uint16) & 1).astype(bool)
+        masks = quads.masks.astype("<u2", copy=False).view(np.uint8)
+        covered = np.unpackbits(masks, axis=1, bitorder="little").reshape(len(quads), -1, BLOCK).view(bool)
         depths = np.empty(covered.shape, np.int32)
         for number, each in enumerate(planes):
             depths[:, number] = each.depths(quads.triangle[:, None], i, j)
-        there = self.depths[block]
+        there = self.depths.take(block, axis=0)
         tested = state.depth_test is DepthTest.LESS
         nearer: np.ndarray = depths < there if tested else np.ones_like(covered)
         stencil = state.stencil
@@ -270,7 +267,7 @@ class _Found:
         seen, stepped = alive & nearer, np.zeros(len(quads), bool)
         if stencil is not None:
             passed, self.stencils[block], changed = stencilled(stencil, self.stencils[block], alive, nearer)
-            seen, stepped = passed & nearer, np.any(changed, axis=(1, 2))
+            seen, stepped = passed & nearer, _some(changed)
         counts = np.zeros(len(quads), np.int64)
         if texture is not None:
             wanted = slice(None) if state.cutout else np.any(seen, axis=1)[asking]
@@ -278,8 +275,8 @@ class _Found:
             self.lines.append(lines + names[1])
         if state.depth_write:
             self.depths[block] = np.where(seen, depths, there)
-        touches = np.any(alive, axis=(1, 2))
-        kept, seen_quad = np.flatnonzero(touches | (counts > 0)), np.any(seen, axis=(1, 2))
+        touches, seen_quad = _some(alive), _some(seen)
+        kept = np.flatnonzero(touches | (counts > 0))
         blended = state.blend is not Blend.REPLACE
         colour = seen_quad & state.colour_write
         depth_read, depth_written = touches & (tested or stencil is not None), seen_quad & state.depth_write | stepped
@@ -308,6 +305,11 @@ class _Found:
             found[name] = np.concatenate(each)
             each.clear()
         return Accesses(samples=self.samples, starts=np.cumsum(np.append(0, found.pop("counts"))), **found)
+
+
+def _some(bits: np.ndarray) -> np.ndarray:
+    """Return for which quads some of the bits are true: bool[quad], from bool[quad, sample, pixel], eight at a time."""
+    return np.any(bits.view(np.uint64), axis=(1, 2))
 
 
 def _texture_lines(

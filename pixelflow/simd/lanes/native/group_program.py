@@ -239,21 +239,17 @@ class GroupFrame(NamedTuple):
 
     def filled(self, values: LaneValues, groups: int) -> NDArray[np.uint32]:
         """Return frames with these values: uint32[group, word], beginning at the boundary of a line."""
-        memory = np.empty(groups * self.bytes // 4 + _ALIGNMENT // 4, np.uint32)
+        memory = np.zeros(groups * self.bytes // 4 + _ALIGNMENT // 4, np.uint32)
         first = -memory.ctypes.data % _ALIGNMENT // 4
         frames = memory[first : first + groups * self.bytes // 4].reshape(groups, -1)
-        frames[:, : HEADER // 4] = 0
         for place in self.places.values():
-            at = place.at // 4
-            if isinstance(place.name, int):
-                frames[:, at : at + self.group] = values.rows[place.name]
-            elif place.bits == 32:
-                size = 1 if place.single else self.group
-                frames[:, at : at + size] = values.words[place.name][:, :size]
-            elif place.single:
-                frames[:, at] = values.flags[place.name][:, 0]
-            else:
-                frames[:, at] = _packed(values.flags[place.name], self.group)
+            at, size = place.at // 4, 1 if place.single else self.group
+            if isinstance(place.name, int) or place.bits == 32:
+                words = values.rows[place.name] if isinstance(place.name, int) else values.words[place.name]
+                if words.size > 1 or words.any():  # most are 0 at first
+                    frames[:, at : at + size] = words[:, :size]
+            elif (bits := values.flags[place.name]).any():
+                frames[:, at] = bits[:, 0] if place.single else _packed(bits, self.group)
         return frames
 
     def taken(self, frames: NDArray[np.uint32]) -> LaneValues:
@@ -272,8 +268,9 @@ class GroupFrame(NamedTuple):
             elif place.bits == 32:
                 words[place.name] = value
             else:
-                lanes = np.arange(1 if place.single else self.group, dtype=np.uint32)[None]
-                flags[place.name] = value >> lanes & np.uint32(1) != 0
+                octets = np.ascontiguousarray(value, "<u4").view(np.uint8)
+                count = 1 if place.single else self.group
+                flags[place.name] = np.unpackbits(octets, axis=1, count=count, bitorder="little").view(np.bool_)
         return LaneValues(rows, words, flags)
 
 
