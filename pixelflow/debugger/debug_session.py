@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,19 +32,22 @@ Touched = Executed | Signalled | Taken | Blocked | StageBegan
 _TOUCHED: tuple[type[Touched], ...] = (Executed, Signalled, Taken, Blocked, StageBegan)
 
 
-class Semaphore(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Semaphore:
     """A semaphore: signals to it, taking from it, and waiting for it."""
 
     number: int
 
 
-class Cycle(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cycle:
     """A position of the run."""
 
     cycle: int
 
 
-class Bytes(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bytes:
     """Bytes of PEs, by name where they have one."""
 
     text: str
@@ -55,7 +57,8 @@ class Bytes(NamedTuple):
     """None for all PEs."""
 
 
-class StageBegin(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StageBegin:
     """A stage, which a MARK begins."""
 
     name: str

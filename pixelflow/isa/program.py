@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -46,7 +45,7 @@ class Program(core.AssembledProgram):
         """The instructions by kind, for properties that depend on the kind alone."""
         from pixelflow.simd.isa.kinds import kinds_of
 
-        return kinds_of(array("I", self.words), self.instruction_set)
+        return kinds_of(self.words, self.instruction_set)
 
     def made_from(self, by_kind: ByKind) -> None:
         vars(self)["by_kind"] = by_kind

@@ -120,6 +120,13 @@ def test_a_cycle_stops_the_run() -> None:
     assert _positions(session) == [17, 2048, 3000]
 
 
+def test_a_semaphore_is_not_the_cycle_of_its_number() -> None:
+    session = _session("exchange")
+    session.add(Semaphore(17))
+    session.add(Cycle(17))
+    assert [hit.stop.number for hit in session.go_on().hits] == [2]
+
+
 def _writes(name: str, start: int, size: int, lanes: list[int]) -> list[tuple[int, list[int]]]:
     """By looking after every cycle: (cycle, PEs) in which these bytes of these PEs changed."""
     replay = _session(name).replay

@@ -154,7 +154,9 @@ def test_faults_of_raw_words(node: Node) -> None:
     for instructions, message in [
         ((make("LD", Register.R, Imm(1)),), "execution ran past the end"),
         ((make("RET"),), "RET without CALL"),
+        ((), "word 0 is not the start of an instruction"),
         ((make("JMP", 7),), "word 7 is not the start of an instruction"),
+        ((make("JMP", 2),), "word 2 is not the start of an instruction"),
         ((make("LOOP", 2),), "LOOP without ENDL"),
         ((make("ENDL"),), "ENDL without LOOP"),
         ((make("START"), make("HALT")), "START outside a routine"),

@@ -49,6 +49,7 @@ class ProgramWords:
         """Words of its piece up to the end of each instruction."""
         for routine in program.routines:
             first, end = by_kind.position(routine.entry), by_kind.position(routine.end)
+            end = len(by_kind) if routine.end == len(program.words) else end
             if first is not None and end is not None and first < end:
                 self._add(first, end)
         for first, last in sorted(loops_of(program).items()):

@@ -109,9 +109,7 @@ class ByKind:
         return int(past[-1]), kinds[there].tolist(), (past - numbers)[there].tolist()
 
     def position(self, address: int) -> int | None:
-        """Return which instruction is at a word address, one past the last at the end; None where none begins there."""
-        if address == len(self.words):
-            return len(self)
+        """Return which instruction is at a word address; None where none begins there."""
         found = bisect_left(self.addresses, address)
         return found if found < len(self.addresses) and self.addresses[found] == address else None
 
@@ -192,9 +190,10 @@ class KindsDraft:
         return found
 
 
-def kinds_of(words: array[int], instructions: InstructionSet[Declaration]) -> ByKind:
+def kinds_of(words: Sequence[int], instructions: InstructionSet[Declaration]) -> ByKind:
     """Return the instructions that words mean, by kind; raises InputError for the first that bits mean nothing in."""
     declared, reading = instructions.by_opcode, instructions.decode
+    words = words if isinstance(words, array) else array("I", words)
     code = np.frombuffer(words, np.uint32)
     length_of, key_of = [1] * 256, [1] * 256
     for opcode, declaration in declared.items():
