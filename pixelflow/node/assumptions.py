@@ -208,8 +208,9 @@ def _weights(part: _TookPart, config: NodeConfig) -> list[Weight]:
 def words_of(run: Run) -> WordUse:
     """Return the instruction words of a run."""
     sent = [each.delivered for each in run.streams if each.delivered is not None]
+    executed = sum(each.words.executed(each.times) for each in run.streams)
     return WordUse(
-        executed=(executed := sum(each.words.executed(each.times) for each in run.streams)),
+        executed=executed,
         needed=executed - sum(each.words.repeated(each.executed) for each in run.streams),
         delivered=sum(sent) if sent else None,
         waited=sum(each.waits.get("instructions", 0) for each in run.streams),

@@ -291,7 +291,9 @@ class AssembledProgram(Shown):
     def __post_init__(self) -> None:
         if not self.entries:
             self.entries[self.stream] = 0
-        vars(self).update(words=array("I", self.words), line_of=array("i", self.line_of))
+        for name, form in (("words", "I"), ("line_of", "i")):
+            if not isinstance(given := getattr(self, name), array):
+                vars(self)[name] = array(form, given)
 
     def __getstate__(self) -> dict[str, object]:
         # What is computed from the fields is computed again where it is sent to. Many small objects are sent as few.
