@@ -1,17 +1,19 @@
 """Pictures a second of the page's maker: the teapot that turns, tessellated and drawn anew for each, at 320x240.
 
-The same pictures are made with the regions in this process, whose native code has all threads, and in as many processes
-as there are processors. Each round makes one picture in every way, from further around.
+They are made one after the other by this process, whose native code has all threads, and each by one of as many
+processes as there are processors, which is how a page has them made while it is turned. Each round makes some in either
+way, from further around.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
 from benchmarks.benchmark import Benchmark, Case, Note, ratios, rounds_text
 from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number, spread
-from pixelflow.simd.workers import WorkerPool, usable_threads
+from pixelflow.simd.workers import kept_processes, usable_threads
 from pixelflow.view.alive import PIXELFLOW, FrameMaker, FrameOrder
 from tessellation import load
 from tessellation.microprogram.method import SCHEDULES
@@ -21,33 +23,40 @@ _MODEL, _SIZE = "teapot", (320, 240)
 _SAMPLES = (2, 4, 8)
 _TURN = 3.0
 """Degrees from one picture to the next."""
+_PICTURES = 4
+"""Of a process in a round."""
 _UNCOUNTED = 3
-"""Rounds before those that count: the node gets its patches, native code is fetched."""
+"""Rounds before those that count: nodes get their patches, native code is fetched."""
 
 
 def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
-    jobs = max(2, usable_threads())
-    with WorkerPool(jobs).kept() as pool:
-        ways: tuple[tuple[int, WorkerPool], ...] = ((1, WorkerPool()), (jobs, pool))
-        yield "", [_case(samples, processes, workers) for samples in _SAMPLES for processes, workers in ways]
+    jobs, maker = max(2, usable_threads()), FrameMaker(_MODEL, load(_MODEL).patches)
+    with kept_processes(jobs) as processes:
+
+        def here(order: FrameOrder) -> None:
+            maker.draw(order, _untold)
+
+        def apart(order: FrameOrder) -> None:
+            maker.draw_apart(order, processes)
+
+        ways = ((1, here), (jobs, apart))
+        yield "", [_case(samples, many, draw) for samples in _SAMPLES for many, draw in ways]
 
 
-def _case(samples: int, processes: int, workers: WorkerPool) -> Case:
-    about: dict[str, int] = {"samples": samples, "processes": processes}
-    return Case("", _once(FrameMaker(_MODEL, load(_MODEL).patches, workers), samples), about)
-
-
-def _once(maker: FrameMaker, samples: int) -> Callable[[], tuple[float]]:
+def _case(samples: int, processes: int, draw: Callable[[FrameOrder], None]) -> Case:
     width, height = _SIZE
     turned = iter(range(1 << 30))
+    pictures = _PICTURES * processes
 
     def once() -> tuple[float]:
-        view = View(azimuth=_TURN * next(turned), elevation=25, width=width, height=height)
+        views = [View(azimuth=_TURN * next(turned), elevation=25, width=width, height=height) for _ in range(pictures)]
+        orders = [FrameOrder(samples, SCHEDULES[0], None, PIXELFLOW, view, False) for view in views]
         begin = perf_counter()
-        maker.draw(FrameOrder(samples, SCHEDULES[0], None, PIXELFLOW, view, False), _untold)
-        return (perf_counter() - begin,)
+        with ThreadPoolExecutor(processes) as threads:
+            list(threads.map(draw, orders))
+        return ((perf_counter() - begin) / pictures,)
 
-    return once
+    return Case("", once, {"samples": samples, "processes": processes})
 
 
 def _untold(text: object, /, share: float | None = None) -> None:

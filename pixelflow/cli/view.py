@@ -43,7 +43,7 @@ from pixelflow.simd.report import Fact
 from pixelflow.simd.trace import Selection, Trace, TraceClock, Tracer, tracks_of_streams
 from pixelflow.simd.trace.formats import FORMATS
 from pixelflow.simd.trace.perfetto import read_perfetto
-from pixelflow.simd.workers import WorkerPool, usable_threads
+from pixelflow.simd.workers import kept_processes, usable_threads
 from pixelflow.view import (
     Desks,
     DrawingRoom,
@@ -196,7 +196,7 @@ _DRAWN = (".toml", *MESH_SUFFIXES)
 """Suffixes of files that commands draw."""
 _PORTS = range(65536)
 _MOST_JOBS = 4
-"""Processes by default: more gain little, as one region has three tenths of the teapot's work."""
+"""Processes by default: as many make more pictures than are seen."""
 _OF_PROGRAMS = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
 """Options for a program alone."""
 _SHORT = {"overrides": "-D", "parameters": "-P"}
@@ -214,8 +214,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_machine_option(parser)
     add("--port", type=_port, default=0, metavar="N", help="port of this host (default: any that is free)")
     add("--no-open", action="store_true", help="print the address, and open no browser")
-    add("--jobs", type=count, metavar="N", help="processes of this machine that simulate the regions of PixelFlow's "
-        f"pictures (default: one a processor, at most {_MOST_JOBS})")  # fmt: skip
+    add("--jobs", type=count, metavar="N", help="processes of this machine, each with a picture, while PixelFlow's "
+        f"pictures are turned (default: one a processor, at most {_MOST_JOBS})")  # fmt: skip
     add("--max-cycles", type=count, metavar="N", help="a cycle limit for a program")
     add("--memory", metavar="F.npz", help="initial PE memory of a program: array `memory`, or arrays named as ranges")
     add_config_options(parser)
@@ -238,7 +238,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         if traced is not None:
             return (TraceRoom(traced),)
         explorer = ExplorerRoom(saved, lambda each: known_of(each.config), tell)
-        return explorer, DrawingRoom(named, explorer.explore, workers, tell)
+        return explorer, DrawingRoom(named, explorer.explore, processes if jobs > 1 else None, tell)
 
     def ready(address: str) -> None:
         where = address if saved is None and traced is None else f"{address}#run"
@@ -254,7 +254,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
             webbrowser.open(where)
 
     jobs = 1 if traced is not None else args.jobs or min(_MOST_JOBS, usable_threads())
-    with WorkerPool(jobs).kept() as workers:
+    with kept_processes(jobs) as processes:
         serve(Desks(furnish), args.port, ready)
     return 0
 

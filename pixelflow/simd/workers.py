@@ -8,23 +8,24 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import pickle
 import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pixelflow.simd.errors import SimulatorError
 
 if TYPE_CHECKING:  # needed in a process with workers only: most runs have none
     from concurrent.futures import Executor, Future
+    from queue import LifoQueue
+
+    _Beginning = Callable[[int, int], list[Executor]]
+    """Begins this many processes, of as many at the same time."""
 
 _Item = TypeVar("_Item")
 _Found = TypeVar("_Found")
-_Value = TypeVar("_Value")
 
 
 class WorkerLost(SimulatorError):
@@ -34,8 +35,7 @@ class WorkerLost(SimulatorError):
     """As after Ctrl-C: the command was stopped, nothing is wrong with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerPool:
+class WorkerPool(NamedTuple):
     """Executor of independent tasks: ``jobs`` processes, 1 for this one.
 
     Results do not depend on the process that finds them. Functions and their arguments may travel to another process,
@@ -44,147 +44,157 @@ class WorkerPool:
     """
 
     jobs: int = 1
-    _kept: _KeptProcesses | None = field(default=None, repr=False, compare=False)
-
-    @contextlib.contextmanager
-    def kept(self) -> Iterator[WorkerPool]:
-        """Keep processes from one call to the next, for callers with little work often.
-
-        They begin now, in the background. Where one was killed, the call that it worked for raises WorkerLost,
-        and another one takes its place before the next call. Any thread may call, and has an error where the processes
-        have ended; a call that is given up leaves an item each to be done.
-        """
-        if self.jobs <= 1:
-            yield self
-            return
-        with _processes(self.jobs) as seats:
-            yield replace(self, _kept=_KeptProcesses(seats))
 
     def alone(self, items: int) -> bool:
         """Return True where this process does this many items itself."""
         return min(self.jobs, items) <= 1
 
-    def each(
-        self,
-        work: Callable[[_Item], _Found],
-        items: Sequence[_Item],
-        name: Callable[[_Item], str] = str,
-        weight: Callable[[_Item], float] | None = None,
-    ) -> Iterator[_Found]:
-        """Yield the result of every item, in their order; ``name`` says in messages which one it is.
-
-        Processes begin with the item of the greatest ``weight``, so that none waits long for the last one.
-        """
-        early: dict[int, _Found] = {}
-        following = 0
-        for place, found in self.finished(work, items, name, weight):
-            early[place] = found
-            while following in early:
-                yield early.pop(following)
-                following += 1
-
     def finished(
-        self,
-        work: Callable[[_Item], _Found],
-        items: Sequence[_Item],
-        name: Callable[[_Item], str] = str,
-        weight: Callable[[_Item], float] | None = None,
+        self, work: Callable[[_Item], _Found], items: Sequence[_Item], name: Callable[[_Item], str] = str
     ) -> Generator[tuple[int, _Found], None, None]:
-        """Yield the place of every item and its result, in the order in which they are finished."""
+        """Yield the place of every item and its result, in the order in which they are finished.
+
+        ``name`` says in messages which item it is.
+        """
         if self.alone(len(items)):
             yield from ((place, work(item)) for place, item in enumerate(items))
             return
-        with self._seats(len(items)) as free:
-            order = sorted(range(len(items)), key=lambda place: 0 if weight is None else -weight(items[place]))
-            yield from _through(free, work, items, name, order)
-
-    def _seats(self, items: int) -> contextlib.AbstractContextManager[list[_Seat]]:
-        return _processes(min(self.jobs, items)) if self._kept is None else self._kept.lent()
+        with _processes() as begin:
+            jobs = min(self.jobs, len(items))
+            yield from _through(begin(jobs, jobs), work, items, name)
 
 
-class _Seat(NamedTuple):
-    """A place where one item at a time can be done."""
+HERE = WorkerPool()
+"""This process."""
 
-    executor: Executor
 
-    def is_lost(self) -> bool:
-        """Return True where no process is left that could do anything."""
-        from concurrent.futures.process import BrokenProcessPool
+class KeptProcesses:
+    """Up to ``jobs`` processes, started on demand, that execute single tasks for any thread."""
 
+    def __init__(self, jobs: int, begin: _Beginning) -> None:
+        """``begin`` is that of `kept_processes`."""
+        from queue import LifoQueue
+
+        self.jobs = jobs
+        self._begin = begin
+        self._free: LifoQueue[Executor | None] = LifoQueue()
+        """Free processes, those last used first; None for one that has not begun."""
+        for _ in range(jobs):
+            self._free.put(None)
+
+    def one(self, work: Callable[[_Item], _Found], item: _Item, name: str) -> _Found:
+        """Return the result of an item, once a process is free for it.
+
+        Raises WorkerLost where its process is killed, which another one replaces, and where all have been ended.
+        """
+        executor = self._free.get()
         try:
-            self.executor.submit(_nothing)
-        except BrokenProcessPool:
-            return True
-        return False
+            if executor is None or _is_lost(executor):
+                (executor,) = self._begin(1, self.jobs)
+            ((_, found),) = _through([executor], work, [item], lambda _: name)
+        finally:
+            self._free.put(executor)
+        return found
 
-    def gone(self, name: str, when: str = "while it worked on") -> WorkerLost:
-        """Return the error of it."""
-        return WorkerLost(
-            f"a process of --jobs was killed {when} {name}; where memory was short, fewer --jobs need less"
-        )
+
+@contextlib.contextmanager
+def kept_processes(jobs: int) -> Iterator[KeptProcesses]:
+    """Keep up to ``jobs`` processes from one task to the next, and end them."""
+    with _processes() as begin:
+        yield KeptProcesses(jobs, begin)
+
+
+def _is_lost(executor: Executor) -> bool:
+    """Return True where no process is left that could do anything."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        executor.submit(_nothing)
+    except BrokenProcessPool:
+        return True
+    except RuntimeError:  # it has been ended, which the next item reports
+        pass
+    return False
+
+
+def _gone(name: str, when: str = "while it worked on") -> WorkerLost:
+    """Return the error of a process that was killed."""
+    return WorkerLost(f"a process of --jobs was killed {when} {name}; where memory was short, fewer --jobs need less")
 
 
 def _through(
-    seats: Sequence[_Seat],
+    executors: Sequence[Executor],
     work: Callable[[_Item], _Found],
     items: Sequence[_Item],
     name: Callable[[_Item], str],
-    order: Sequence[int],
 ) -> Iterator[tuple[int, _Found]]:
+    """Have processes do items, one at a time each; yield places and results as they are finished."""
     from concurrent.futures import FIRST_COMPLETED, wait
     from concurrent.futures.process import BrokenProcessPool
 
-    waiting = iter(order)
-    running: dict[Future[_Found], tuple[int, _Seat]] = {}
+    waiting = iter(range(len(items)))
+    running: dict[Future[_Found], tuple[int, Executor]] = {}
 
-    def begin(seat: _Seat) -> None:
+    def begin(executor: Executor) -> None:
         place = next(waiting, None)
         if place is None:
             return
         try:
-            running[seat.executor.submit(work, items[place])] = place, seat
+            running[executor.submit(work, items[place])] = place, executor
         except BrokenProcessPool:
-            raise seat.gone(name(items[place]), "before it had") from None
+            raise _gone(name(items[place]), "before it had") from None
         except RuntimeError:  # by their keeper
             raise WorkerLost(f"the processes of --jobs have been ended, and {name(items[place])} is not done") from None
 
-    for seat in seats:
-        begin(seat)
+    for executor in executors:
+        begin(executor)
     while running:
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
-            place, seat = running.pop(future)
+            place, executor = running.pop(future)
             try:
                 found = future.result()
             except BrokenProcessPool:
-                raise seat.gone(name(items[place])) from None
-            begin(seat)
+                raise _gone(name(items[place])) from None
+            begin(executor)
             yield place, found
 
 
 @contextlib.contextmanager
-def _processes(jobs: int) -> Iterator[list[_Seat]]:
+def _processes() -> Iterator[_Beginning]:
+    """Give a way to begin processes, for this many at the same time, and end them."""
     import multiprocessing
 
     before = set(multiprocessing.active_children())
-    seats: list[_Seat] = []
-    try:
+    executors: list[Executor] = []
+    ended = False
+
+    def begin(some: int, jobs: int) -> list[Executor]:
+        if ended:
+            raise WorkerLost("the processes of --jobs have been ended")
+        begun: list[Executor] = []
         with _interrupts_blocked():
-            for _ in range(jobs):
-                seats.append(_process(jobs))
-        yield seats
+            for _ in range(some):
+                begun.append(_process(jobs))
+                executors.append(begun[-1])
+        return begun
+
+    try:
+        yield begin
     except BaseException:
+        ended = True
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
-        for seat in seats:
-            seat.executor.shutdown(cancel_futures=True)
+        for executor in executors:
+            executor.shutdown(cancel_futures=True)
         raise
-    for seat in seats:
-        seat.executor.shutdown()
+    ended = True
+    for executor in executors:
+        executor.shutdown()
 
 
-def _process(jobs: int) -> _Seat:
-    """Return the seat of a process, one of this many, which begins now; interrupts are blocked."""
+def _process(jobs: int) -> Executor:
+    """Return a process, one of this many, which begins now; interrupts are blocked."""
     import multiprocessing
     from concurrent import futures
 
@@ -194,27 +204,11 @@ def _process(jobs: int) -> _Seat:
     executor = futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=begun)
     with _without_the_script():
         executor.submit(_nothing)
-    return _Seat(executor)
+    return executor
 
 
 def _nothing() -> None:
     """Do nothing: the first task of a process, so that it begins."""
-
-
-class _KeptProcesses:
-    """Seats that are lent for successive calls, also to several at once."""
-
-    def __init__(self, seats: list[_Seat]) -> None:
-        self._seats = seats
-        """The list by which the processes are ended."""
-        self._lock = threading.Lock()
-
-    @contextlib.contextmanager
-    def lent(self) -> Iterator[list[_Seat]]:
-        """Lend all of them; those that are found lost are replaced first."""
-        with self._lock, _interrupts_blocked():
-            self._seats[:] = [_process(len(self._seats)) if each.is_lost() else each for each in self._seats]
-        yield list(self._seats)
 
 
 def _begun(jobs: int, young_objects: tuple[int, int, int]) -> None:
@@ -279,31 +273,6 @@ def _without_the_script() -> Iterator[None]:
         yield
     finally:
         script.update(hidden)
-
-
-HERE = WorkerPool()
-"""This process."""
-
-
-class Sealed(Generic[_Value]):
-    """A value that, once sent to another process, is unpacked there at its first use."""
-
-    def __init__(self, value: _Value) -> None:
-        self._values = [value]
-        self._packed = b""
-
-    @property
-    def value(self) -> _Value:
-        """The value."""
-        if not self._values:
-            self._values = [pickle.loads(self._packed)]
-        return self._values[0]
-
-    def __getstate__(self) -> bytes:
-        return self._packed or pickle.dumps(self._values[0], pickle.HIGHEST_PROTOCOL)
-
-    def __setstate__(self, packed: bytes) -> None:
-        self._values, self._packed = [], packed
 
 
 class _Share:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import pickle
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +21,7 @@ from pixelflow.simd.drawing import Frame, Picture
 from pixelflow.simd.errors import Fault, InputError, SimulatorError
 from pixelflow.simd.machine import commands_of_machines, machine_named
 from pixelflow.simd.report import Json
-from pixelflow.simd.workers import HERE, WorkerPool
+from pixelflow.simd.workers import KeptProcesses
 from pixelflow.view.server import (
     LONGEST,
     Answer,
@@ -82,11 +86,10 @@ def _step(who: str, clock_mhz: float, cycles: int, stages: Mapping[str, int], wh
 class FrameMaker:
     """Makes frames of one set of patches; the node with the patches is kept from frame to frame."""
 
-    def __init__(self, name: str, patches: Sequence[Patch], workers: WorkerPool = HERE) -> None:
-        """``workers`` simulate the regions of a picture, where PixelFlow draws."""
+    def __init__(self, name: str, patches: Sequence[Patch]) -> None:
         self.name = name
         self.patches = tuple(patches)
-        self._workers = workers
+        self._busy = threading.Lock()
         self._manager: PatchManager | None = None
         self._made: tuple[str, str] | None = None
         """Schedule and library of the node that is kept."""
@@ -99,6 +102,18 @@ class FrameMaker:
         ``watch`` is called with the node that draws, where PixelFlow does. Raises InputError for what the machines
         cannot do.
         """
+        with self._busy:
+            return self._drawn(order, progress, watch)
+
+    def draw_apart(self, order: FrameOrder, processes: KeptProcesses) -> Answer:
+        """Make the frame in another process, for several at once; raises what `draw` does, and WorkerLost."""
+        return processes.one(_drawn_apart, (self._packed, order), "a picture")
+
+    @cached_property
+    def _packed(self) -> bytes:
+        return pickle.dumps((self.name, self.patches))
+
+    def _drawn(self, order: FrameOrder, progress: Telling, watch: Callable[[Node], None] | None) -> Answer:
         begin = time.perf_counter()
         manager = self._kept(order)
         for handle in manager.handles:
@@ -120,7 +135,7 @@ class FrameMaker:
         frame = Frame(view.width, view.height, BACKGROUND, tuple(draws_of([body], view)), order.samples_a_pixel)
         ready = time.perf_counter()
         if order.machine == PIXELFLOW:
-            picture, drawing, milliseconds, notes = _by_pixelflow(frame, progress, watch, self._workers)
+            picture, drawing, milliseconds, notes = _by_pixelflow(frame, progress, watch)
         else:
             picture, drawing, milliseconds, notes = _by_another(frame, order.machine, progress, watch)
         ended = time.perf_counter()
@@ -162,15 +177,29 @@ class FrameMaker:
         return self._manager
 
 
+def _drawn_apart(asked: tuple[bytes, FrameOrder]) -> Answer:
+    """Make a frame in a process that is one of several."""
+    packed, order = asked
+    return _maker_of(packed).draw(order, _unheard)
+
+
+@lru_cache(maxsize=2)
+def _maker_of(packed: bytes) -> FrameMaker:
+    """Return this process's maker of patches that have come with their name."""
+    return FrameMaker(*pickle.loads(packed))
+
+
+def _unheard(text: object, /, share: float | None = None) -> None:
+    """Report nothing."""
+
+
 _Drawing = tuple[Picture, dict[str, Json], float, Sequence[str]]
 """The picture, the account of its step, machine time in ms, and what is to be said of it."""
 
 
-def _by_pixelflow(
-    frame: Frame, progress: Telling, watch: Callable[[Node], None] | None, workers: WorkerPool
-) -> _Drawing:
+def _by_pixelflow(frame: Frame, progress: Telling, watch: Callable[[Node], None] | None) -> _Drawing:
     """Draw on one node, region by region."""
-    composed = draw_on_nodes(frame, progress=progress, watch=watch, workers=workers)
+    composed = draw_on_nodes(frame, progress=progress, watch=watch)
     (node,) = composed.nodes
     account = _step("drawing, PixelFlow", THESIS.clock_mhz, node.cycles, node.cycles_by_stage)
     notes = (
@@ -195,8 +224,8 @@ def _by_another(frame: Frame, machine: str, progress: Telling, watch: Callable[[
 # The room of the machine alive: which patches there are, and frames of them as the page asks.
 
 
-_DRAW = "draw"
-"""The thread that draws."""
+_DRAW, _RECORD = "draw", "record"
+"""The threads that draw, and the one that reads patches and records what is looked into."""
 DROPPED = "dropped"
 """How a file is called that was dropped on the page."""
 _AUTO = "auto"
@@ -213,26 +242,32 @@ class _Left(SimulatorError):
 
 
 class DrawingRoom:
-    """Draws frames one after the other, always the latest request."""
+    """Draws frames as they are asked for, always the latest one.
+
+    While they are turned, each is made by one of several processes, as many at once as there are; those at rest by this
+    one with all its threads, and so are the first that are turned, until each process has made one as a warm-up.
+    """
 
     def __init__(
         self,
         named: tuple[str, Sequence[Patch]] | None,
         explore: Callable[[SavedRun], None],
-        workers: WorkerPool = HERE,
+        processes: KeptProcesses | None = None,
         tell: PageTelling | None = None,
     ) -> None:
         """``named`` patches are offered with those that ship; ``explore`` receives a run to look into.
 
-        ``workers`` simulate the regions of a picture. ``tell`` sends the page what is being done for its picture.
+        ``processes`` make pictures that are turned. ``tell`` sends the page what is being done for its picture.
         """
-        self._explore, self._workers, self._tell = explore, workers, tell
+        self._explore, self._processes, self._tell = explore, processes, tell
+        self._beginning: list[threading.Thread] | None = None
+        """Threads that wait for the warm-up of a process each; None until a picture is turned."""
         self._models: dict[str, FrameMaker | None] = dict.fromkeys(BUILT_IN)
         """Those without a maker have not been loaded yet."""
         self._first = next(iter(BUILT_IN))
         if named is not None:
             self._first = named[0]
-            self._models[self._first] = FrameMaker(*named, workers)
+            self._models[self._first] = FrameMaker(*named)
         self._machines = tuple(name for name, each in commands_of_machines().items() if each.drawing is not None)
         self._closed = False
 
@@ -251,13 +286,19 @@ class DrawingRoom:
             "zoom": RealField(0.1, 20, _VIEW.zoom),
             "flat": WholeField(0, 1, 0),
             "antialias": WholeField(1, 4, 1),
+            "turning": WholeField(0, 1, 0),
         }
         return {
             "draw.offers": PageRequest(self._offers),
-            "draw.patches": PageRequest(self._patches, {"name": TextField(200), "text": TextField(LONGEST)}, _DRAW),
-            "draw.frame": PageRequest(self._frame, frame, _DRAW, latest=True),
-            "draw.record": PageRequest(self._record, {**frame, "pass": WholeField(0, 1000)}, _DRAW, latest=True),
+            "draw.patches": PageRequest(self._patches, {"name": TextField(200), "text": TextField(LONGEST)}, _RECORD),
+            "draw.frame": PageRequest(self._frame, frame, _DRAW, latest=True, threads=self._at_once),
+            "draw.record": PageRequest(self._record, {**frame, "pass": WholeField(0, 1000)}, _RECORD, latest=True),
         }
+
+    @property
+    def _at_once(self) -> int:
+        """How many pictures are made at once."""
+        return 1 if self._processes is None else self._processes.jobs
 
     @property
     def idle(self) -> Mapping[str, Callable[[], bool]]:
@@ -280,6 +321,7 @@ class DrawingRoom:
             "machines": list(self._machines),
             "sizes": list(_SIZES),
             "view": view,
+            "at_once": self._at_once,
         }
         return Answer(head)
 
@@ -288,7 +330,7 @@ class DrawingRoom:
         file = parse_bpt(given.text("text").encode(), given.text("name"))
         if len(file.patches) > _MOST_PATCHES:
             raise InputError(Fault(f"{len(file.patches)} patches in one file", hint=f"up to {_MOST_PATCHES} here"))
-        self._models[DROPPED] = FrameMaker(DROPPED, file.patches, self._workers)
+        self._models[DROPPED] = FrameMaker(DROPPED, file.patches)
         return Answer({"model": DROPPED, "patches": len(file.patches), "notes": list(file.notes)})
 
     def _frame(self, given: Given) -> Answer:
@@ -299,7 +341,28 @@ class DrawingRoom:
                 raise Overtaken("the picture at rest is turned on")
             self._go_on(step)
 
-        return self._maker(given).draw(order, go_on)
+        maker, processes = self._maker(given), self._processes
+        if processes is None or order.machine != PIXELFLOW or not given.whole("turning"):
+            return maker.draw(order, go_on)
+        if self._ready:
+            return maker.draw_apart(order, processes)
+        if self._beginning is None:
+            first = partial(self._begin, partial(maker.draw_apart, order, processes))
+            self._beginning = [threading.Thread(target=first, daemon=True) for _ in range(processes.jobs)]
+            for each in self._beginning:
+                each.start()
+        return maker.draw(order, go_on)
+
+    @property
+    def _ready(self) -> bool:
+        """True once every process has been warmed up."""
+        return self._beginning is not None and not any(each.is_alive() for each in self._beginning)
+
+    @staticmethod
+    def _begin(draw: Callable[[], Answer]) -> None:
+        """Warm up a process; an error is reported for the first picture that is asked of it."""
+        with contextlib.suppress(SimulatorError):
+            draw()
 
     def _record(self, given: Given) -> Answer:
         """Open a run in the explorer: pass 0 is the tessellation, N the drawing of region N."""
@@ -328,7 +391,7 @@ class DrawingRoom:
             raise InputError(Fault(f"there are no patches {name[:40]!r}", hint=f"models: {', '.join(self._models)}"))
         maker = self._models[name]
         if maker is None:
-            maker = self._models[name] = FrameMaker(name, load(name).patches, self._workers)
+            maker = self._models[name] = FrameMaker(name, load(name).patches)
         return maker
 
     def _go_on(self, step: object, share: float | None = None) -> None:

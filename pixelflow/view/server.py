@@ -218,6 +218,8 @@ class PageRequest:
     """The name of the thread that answers; empty where the answer takes no time, and is given while others work."""
     latest: bool = False
     """True if one that still waits is dropped when another one comes."""
+    threads: int = 1
+    """How many of that thread there are, for as many answers at once."""
 
 
 class PageRoom(Protocol):
@@ -295,17 +297,18 @@ class Job:
 
 
 class Worker:
-    """One thread. Jobs and ``idle`` see to their own errors."""
+    """One thread or several. Jobs and ``idle`` see to their own errors."""
 
-    def __init__(self, name: str, idle: Callable[[], bool] | None = None) -> None:
+    def __init__(self, name: str, idle: Callable[[], bool] | None = None, threads: int = 1) -> None:
         """``idle`` is called between jobs, until it returns that there is no more to do."""
         self._idle = idle
         self._jobs: list[Job] = []
-        self._present: Job | None = None
+        self._present: list[Job] = []
         self._closed = False
         self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._go_on, name=name, daemon=True)
-        self._thread.start()
+        self._threads = [threading.Thread(target=self._go_on, name=name, daemon=True) for _ in range(threads)]
+        for each in self._threads:
+            each.start()
 
     def put(self, job: Job) -> None:
         """Queue a job; a closed worker ignores it."""
@@ -313,8 +316,9 @@ class Worker:
             if self._closed:
                 return
             replaced = [each for each in self._jobs if job.key is not None and each.key == job.key]
-            if self._present is not None and job.key is not None and self._present.key == job.key:
-                self._present.overtaken.set()
+            for each in self._present:
+                if job.key is not None and each.key == job.key:
+                    each.overtaken.set()
             self._jobs = [each for each in self._jobs if each not in replaced] + [job]
             self._changed.notify()
         for each in replaced:
@@ -331,9 +335,10 @@ class Worker:
         with self._changed:
             self._closed = True
             self._jobs.clear()
-            self._changed.notify()
-        if self._thread is not threading.current_thread():
-            self._thread.join(seconds)
+            self._changed.notify_all()
+        for each in self._threads:
+            if each is not threading.current_thread():
+                each.join(seconds)
 
     def _go_on(self) -> None:
         busy = self._idle is not None
@@ -343,10 +348,14 @@ class Worker:
                     self._changed.wait()
                 if self._closed:
                     return
-                job = self._present = self._jobs.pop(0) if self._jobs else None
+                job = self._jobs.pop(0) if self._jobs else None
+                if job is not None:
+                    self._present.append(job)
             if job is not None:
                 job.work()
                 busy = self._idle is not None
+                with self._changed:
+                    self._present.remove(job)
             elif self._idle is not None:
                 busy = self._idle()
 
@@ -399,7 +408,7 @@ class Desk:
         if not request.thread:
             work()
             return
-        worker = self._worker(request.thread)
+        worker = self._worker(request)
         if worker is None or worker.waiting >= _MOST_WAITING:
             reply(_failed(InputError(Fault("too many requests wait for an answer"))).encoded(id=number))
             return
@@ -416,12 +425,13 @@ class Desk:
         for worker in workers:
             worker.close(_CLOSING_SECONDS)
 
-    def _worker(self, name: str) -> Worker | None:
+    def _worker(self, request: PageRequest) -> Worker | None:
+        name = request.thread
         with self._lock:
             if self._closed:
                 return None
             if name not in self._workers:
-                self._workers[name] = Worker(f"page {name}", self._idle.get(name))
+                self._workers[name] = Worker(f"page {name}", self._idle.get(name), request.threads)
             return self._workers[name]
 
     def _tell(self, name: str, answer: Answer) -> None:

@@ -212,14 +212,16 @@ def _points(plan: Plan, config: NodeConfig, method: Method) -> WrittenFloats:
 def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, method: Method) -> Program:
     """Return the program of one pass: both streams, or that of the EIGC alone for control points through the LEE.
 
-    The first one of a session, which the next process often needs again, is kept in the store.
+    Those that the next process often needs again are kept in the store: the first of a session, and the only one of a
+    frame.
     """
 
     def make() -> tuple[Program, list[Included]]:
         builder = _pass_builder(work, library, config, method)
         return builder.build(), builder.included_files
 
-    if not work.plan.first:
+    plan = work.plan
+    if not (plan.first or (plan.last and plan.before is None)):
         return make()[0]
     code = digest_of("tessellation", "pixelflow.isa", "pixelflow.node", "pixelflow.config", *DECIDING)
     return kept_program(key_of(code, __file__, pickle.dumps((work, library, config, method))), make)

@@ -16,7 +16,6 @@ from pixelflow.simd.configuration import leaves
 from pixelflow.simd.drawing import Frame, Picture, State
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Json, Table, Timeline, TimeSpan, counted, number, percent, share
-from pixelflow.simd.workers import HERE, WorkerPool
 from tessellation.rendering import instructions, network
 from tessellation.rendering.materials import ShadedFrame, load_textures, read_record, receive_program
 from tessellation.rendering.renderer import NodeRuns, RegionRun, collect, plain_triangles, render, require_region
@@ -216,19 +215,15 @@ def draw_on_nodes(
     engine: str = "auto",
     progress: Telling | None = None,
     watch: Callable[[Node], None] | None = None,
-    workers: WorkerPool = HERE,
 ) -> Composed:
-    """Draw a frame; ``watch`` is called with each node before it runs. Raises InputError for what nodes do not draw.
-
-    ``workers`` simulate the regions of a plain frame on one node, as in `render`; other frames are drawn here.
-    """
+    """Draw a frame; ``watch`` is called with each node before it runs. Raises InputError for what nodes do not draw."""
     roles = network.Roles() if roles is None else roles
     require_region(config)
     if roles.alone and frame.plain:
         triangles, size = plain_triangles(frame), (frame.width, frame.height)
         drawn = render(
             triangles, *size, background=frame.background, config=config, engine=engine, progress=progress,
-            watch=watch, workers=workers,
+            watch=watch,
         )  # fmt: skip
         return Composed(drawn.picture, roles, (drawn,), None, ())
     if frame.plain and not roles.shaders:

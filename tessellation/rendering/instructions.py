@@ -39,10 +39,6 @@ class Region(NamedTuple):
         """Return the region with some of its triangles: bool[triangle]."""
         return Region(self.left, self.top, self.triangles[which])
 
-    def alone(self) -> Region:
-        """Return the region with its triangles renumbered from 0."""
-        return Region(self.left, self.top, np.arange(len(self.triangles)))
-
 
 def regions(
     triangles: drawing.ScreenTriangles, width: int, height: int, places: Sequence[tuple[int, int]] = (drawing.CENTRE,)
@@ -98,19 +94,6 @@ class TriangleData(NamedTuple):
             flat,
             quotients,
             divided,
-        )
-
-    def part(self, which: NDArray[np.int64]) -> TriangleData:
-        """Return the data of some of the triangles, by their numbers."""
-        edges, planes, quotients = self.edges, self.planes, self.quotients
-        return TriangleData(
-            drawing.Edges(edges.a[which], edges.b[which], edges.c[which]),
-            drawing.Planes(planes.a[which], planes.b[which], planes.c[which]),
-            self.flat[which],
-            None
-            if quotients is None
-            else drawing.Quotients(quotients.a[which], quotients.b[which], quotients.c[which], quotients.bits),
-            self.divided[which],
         )
 
 

@@ -1,11 +1,12 @@
 """A picture drawn by one node, region after region; every cycle is the sum of what executed.
 
 Regions are independent, and their programs clear what they draw on: pixels and cycles of one are the same on any node,
-whatever it did before. Several processes may simulate them; on the machine they follow each other.
+whatever it did before.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ from pixelflow.isa import Program
 from pixelflow.node import Node, Run, stages_of
 from pixelflow.simd.drawing import DEPTH_FRACTION, FAR, Frame, Picture, ScreenTriangles, State
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.workers import HERE, Sealed, WorkerPool
 from tessellation.rendering.instructions import (
     CHANNELS,
     REGION_HEIGHT,
@@ -39,18 +39,13 @@ class RegionRun(NamedTuple):
     triangles: int
     cycles: int
     by_stage: Mapping[str, int]
-    account: Sealed[Run]
+    run: Run
     does: str = "drawing"
     """The step, in a word."""
 
     @classmethod
     def of(cls, region: Region, triangles: int, run: Run, does: str = "drawing") -> RegionRun:
-        return cls(region.left, region.top, triangles, run.cycles, run.by_stage, Sealed(run), does)
-
-    @property
-    def run(self) -> Run:
-        """The whole account, unpacked where it is asked for."""
-        return self.account.value
+        return cls(region.left, region.top, triangles, run.cycles, run.by_stage, run, does)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,20 +94,18 @@ def render(
     progress: Callable[[str], object] | None = None,
     watch: Callable[[Node], None] | None = None,
     node: Node | None = None,
-    workers: WorkerPool = HERE,
 ) -> Rendering:
     """Draw triangles on a simulated node, or on an existing ``node``.
 
     ``progress`` is called with a line of text before each row of regions, ``watch`` with the node before it runs.
-    ``workers`` simulate the regions, each on a separate node, unless ``node`` or ``watch`` is given. Raises InputError
-    for a node that does not have a PE for each pixel of a region.
+    Raises InputError for a node that does not have a PE for each pixel of a region.
     """
     require_region(config)
-    data, found = TriangleData.of(triangles), regions(triangles, width, height)
+    data = TriangleData.of(triangles)
+    programs = ((each, region_program(data, each, background)) for each in regions(triangles, width, height))
     if node is None and watch is None:
-        orders = [_RegionOrder(each.alone(), data.part(each.triangles), background, config, engine) for each in found]
-        return put_together(workers.each(_drawn_region, orders, str, _RegionOrder.weight), width, height, progress)
-    programs = ((region, region_program(data, region, background)) for region in found)
+        with _node_of_thread(config, engine) as kept:
+            return execute(programs, width, height, progress=progress, node=kept)
     return execute(programs, width, height, config=config, engine=engine, progress=progress, watch=watch, node=node)
 
 
@@ -155,28 +148,11 @@ def drawn_regions(
         yield _executed(node, region, region_program(data, region, background, during=during(region)))
 
 
-class _RegionOrder(NamedTuple):
-    """One region of a picture, complete for a worker; ``data`` has only its triangles."""
-
-    region: Region
-    data: TriangleData
-    background: tuple[int, int, int]
-    config: NodeConfig
-    engine: str
-
-    def weight(self) -> float:
-        """Duration relative to other regions."""
-        return len(self.region.triangles)
-
-    def __str__(self) -> str:
-        return f"the region at {self.region.left}, {self.region.top}"
-
-
 RegionDrawn = tuple[RegionRun, Picture]
 
 
 class _Kept(threading.local):
-    """The node of a thread that draws regions: kept from one to the next, absent while it runs."""
+    """The node of a thread that draws: kept from one picture to the next, absent meanwhile."""
 
     node: Node | None = None
     of: tuple[NodeConfig, str] | None = None
@@ -185,16 +161,15 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def _drawn_region(order: _RegionOrder) -> RegionDrawn:
-    """Draw a region on this thread's node; an interrupted node is not used again."""
-    of = order.config, order.engine
+@contextlib.contextmanager
+def _node_of_thread(config: NodeConfig, engine: str) -> Iterator[Node]:
+    """Lend the node that this thread has drawn with; an interrupted one is not used again."""
+    of = config, engine
     node = _kept.node if _kept.of == of else None
     _kept.node, _kept.of = None, of
     node = Node(*of) if node is None else node
-    program = region_program(order.data, order.region, order.background)
-    drawn = _executed(node, order.region, program)
+    yield node
     _kept.node = node
-    return drawn
 
 
 def _executed(node: Node, region: Region, program: Program) -> RegionDrawn:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.simd.workers import WorkerPool
+from pixelflow.simd.workers import kept_processes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -248,7 +248,7 @@ def test_interrupts_at_forty_random_moments_end_a_command_with_130(name: str, tm
 def test_processes_and_what_waits_for_them_have_ended_when_an_interrupt_goes_on() -> None:
     """A thread that still waited would close what Python's own end writes to, with a traceback now and then."""
     before = set(threading.enumerate())
-    with pytest.raises(KeyboardInterrupt), WorkerPool(2).kept():
-        assert len(multiprocessing.active_children()) == 2
+    with pytest.raises(KeyboardInterrupt), kept_processes(1) as processes:
+        assert processes.one(abs, -1, "") == len(multiprocessing.active_children()) == 1
         raise KeyboardInterrupt
     assert not set(threading.enumerate()) - before and not multiprocessing.active_children()

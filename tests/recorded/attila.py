@@ -201,10 +201,12 @@ def measure(
     records: Records, workers: WorkerPool = HERE, progress: Counting = unseen
 ) -> Iterator[tuple[RecordedRun, RunFigures]]:
     """Yield every run of a folder with what it gives here; who makes them is ``workers``' affair."""
-    found = workers.each(_measured, [(run, records) for run in records.runs], lambda work: f"the run {work[0].name}")
-    for number, run in enumerate(records.runs, 1):
-        progress(number, len(records.runs), run.name)
-        yield run, next(found)
+    found: dict[int, RunFigures] = {}
+    works = [(run, records) for run in records.runs]
+    for place, figures in workers.finished(_measured, works, lambda work: f"the run {work[0].name}"):
+        found[place] = figures
+        progress(len(found), len(works), records.runs[place].name)
+    yield from ((run, found[place]) for place, run in enumerate(records.runs))
 
 
 def _measured(work: tuple[RecordedRun, Records]) -> RunFigures:

@@ -1204,7 +1204,7 @@ def report(folder: Path, workers: WorkerPool = HERE, progress: Counting = unseen
     A folder is one piece of work: kernels and runs are judged with the programs of the other files.
     """
     progress(1, 1, folder.name)
-    (found,) = workers.each(judge, [folder], lambda folder: f"the folder {folder.name}")
+    ((_, found),) = workers.finished(judge, [folder], lambda folder: f"the folder {folder.name}")
     counts, different = found.counts(), found.different
     rows = [(kind, equal, total - equal) for kind, (equal, total) in counts.items()]
     parts: list[Part] = [ReportTable((Column("records"), Column("equal", number), Column("different", number)), rows)]

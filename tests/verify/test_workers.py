@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, SimulatorError, UsageError
-from pixelflow.simd.workers import WorkerLost, WorkerPool, usable_threads
+from pixelflow.simd.workers import KeptProcesses, WorkerLost, WorkerPool, kept_processes, usable_threads
 
 ERRORS = (
     UsageError("--jobs", "no number", "give one"),
@@ -29,16 +32,9 @@ def whose(number: int) -> tuple[int, int]:
 
 
 def turned(number: int) -> int:
-    """Return a number negated, the first ones last."""
+    """Return a number negated, the first ones later than the others."""
     time.sleep(0.2 if number < 2 else 0.0)
     return -number
-
-
-def seen(path: Path) -> Path:
-    """Return a path when something is there."""
-    while not path.exists():
-        time.sleep(0.01)
-    return path
 
 
 def killed_at_three(number: int) -> int:
@@ -60,67 +56,69 @@ def test_the_report_of_two_processes_is_that_of_one(verify) -> None:
     assert (one.code, one.out) == (two.code, two.out)
 
 
-def test_results_come_in_the_order_of_the_items() -> None:
-    items = range(5)
-    assert list(WorkerPool(2).each(turned, items)) == list(WorkerPool().each(turned, items)) == [0, -1, -2, -3, -4]
+def test_results_come_with_their_places() -> None:
+    assert sorted(WorkerPool(2).finished(turned, range(5))) == list(WorkerPool().finished(turned, range(5)))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_lost_process_names_its_item() -> None:
     with pytest.raises(WorkerLost, match="killed while it worked on claim 3; where memory was short, fewer --jobs"):
-        list(WorkerPool(2).each(killed_at_three, range(6), "claim {}".format))
+        list(WorkerPool(2).finished(killed_at_three, range(6), "claim {}".format))
 
 
-def test_processes_are_kept_from_call_to_call() -> None:
-    with WorkerPool(2).kept() as workers:
-        first, second = ({process for process, _ in workers.each(whose, range(8))} for _ in range(2))
+def at_once(processes: KeptProcesses, work: Callable, items: Sequence) -> list:
+    """Return the results of items that as many threads ask for."""
+    with ThreadPoolExecutor(len(items)) as threads:
+        return list(threads.map(lambda item: processes.one(work, item, f"item {item}"), items))
+
+
+def test_processes_are_kept_from_item_to_item_and_share_the_processors() -> None:
+    with kept_processes(2) as processes:
+        assert not multiprocessing.active_children(), "they begin with the first item"
+        assert at_once(processes, turned, range(5)) == [0, -1, -2, -3, -4]
+        first, second = ({each for each, _ in at_once(processes, whose, range(8))} for _ in range(2))
         assert first == second and len(first) == 2 and os.getpid() not in first
-        assert list(workers.each(turned, range(5))) == [0, -1, -2, -3, -4]
-        threads = {each for _, each in workers.each(whose, range(8))}
-        assert threads == {max(1, usable_threads() // 2)}, "they share the processors"
-    with WorkerPool().kept() as alone:
-        assert list(alone.each(whose, range(2))) == [(os.getpid(), usable_threads())] * 2
+        assert processes.one(whose, 1, "")[1] == max(1, usable_threads() // 2)
+    assert not multiprocessing.active_children()
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_lost_process_is_replaced_where_processes_are_kept() -> None:
-    with WorkerPool(2).kept() as workers:
-        before = {process for process, _ in workers.each(whose, range(8))}
-        with pytest.raises(WorkerLost, match="killed while it worked on claim 3"):
-            list(workers.each(killed_at_three, range(6), "claim {}".format))
-        after = {process for process, _ in workers.each(whose, range(8))}
-        assert len(after) == 2 and len(after & before) == 1, "the other one is kept"
-        os.kill(next(iter(after)), signal.SIGKILL)
+    with kept_processes(1) as processes:
+        before, _ = processes.one(whose, 1, "")
+        with pytest.raises(WorkerLost, match="killed while it worked on item 3"):
+            processes.one(killed_at_three, 3, "item 3")
+        after, _ = processes.one(whose, 1, "")
+        assert after != before
+        os.kill(after, signal.SIGKILL)
         time.sleep(1)  # until it is seen that it has gone: then nothing was lost with it
-        assert list(workers.each(abs, [-1, -2, -3])) == [1, 2, 3]
-        last = {process for process, _ in workers.each(whose, range(8))}
-        assert len(last) == 2 and len(last & after) == 1
+        assert processes.one(whose, 1, "")[0] not in (before, after)
 
 
-def test_a_call_after_the_processes_have_ended_is_an_error_of_its_own(tmp_path: Path) -> None:
-    here, later = tmp_path, tmp_path / "later"
-    with WorkerPool(2).kept() as workers:
-        begun = workers.each(seen, [here, later, later, later, later], "file {0.name}".format)
-        assert next(begun) == here, "the others wait for their file, whichever process is slow"
-        later.touch()
-    with pytest.raises(WorkerLost, match="have been ended, and file later is not done"):
-        list(begun)
+@pytest.mark.parametrize("used", [False, True])
+def test_an_item_after_the_processes_have_ended_is_an_error_of_its_own(used: bool) -> None:
+    with kept_processes(1) as processes:
+        if used:
+            processes.one(whose, 1, "")
+    with pytest.raises(WorkerLost, match="have been ended"):
+        processes.one(whose, 1, "")
+    assert not multiprocessing.active_children()
 
 
 def test_a_script_without_a_guard_does_not_begin_again(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "from pixelflow.simd.workers import WorkerPool\nprint(list(WorkerPool(2).each(abs, [-1, -2, -3])))\n"
+        "from pixelflow.simd.workers import WorkerPool\nprint(sorted(WorkerPool(2).finished(abs, [-1, -2, -3])))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "[1, 2, 3]\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[(0, 1), (1, 2), (2, 3)]\n", "")
 
 
 def test_an_error_elsewhere_is_the_error_here() -> None:
     with pytest.raises(UsageError) as caught:
-        list(WorkerPool(2).each(refused, range(2)))
+        list(WorkerPool(2).finished(refused, range(2)))
     assert caught.value.faults[0].hint == "take another"
 
 

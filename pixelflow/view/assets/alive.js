@@ -15,11 +15,13 @@ export class Alive {
   #moving = false; #resting = false; // whether it is being turned, or is drawn antialiased as it stands still
   #drawn = 0; // samples a side of the last picture
   #fluid = 4; // samples a side while it is turned, as many as the pace allows
+  #head = null; #soon = 0; // what the figures will be of, and the timer for it
+  #begun = 0; #shown = 0; // numbers of the last picture that was asked for, and that was shown
 
   constructor(link, lookedInto) {
     this.#link = link;
     this.#lookedInto = lookedInto;
-    this.#latest = new Latest((value) => this.#frame(value));
+    this.#latest = new Latest((value) => this.#frame(value), () => this.#apart());
     link.addEventListener("doing", ({ detail }) => this.#doing(detail.text));
     this.#form.addEventListener("submit", (event) => event.preventDefault());
     this.#form.addEventListener("change", () => this.#changed());
@@ -90,9 +92,16 @@ export class Alive {
     sessionStorage.setItem("pixelflow.view", JSON.stringify(this.#view));
     this.#asked ??= performance.now();
     const choices = this.#choices();
-    if (!this.#canvas.dataset.frames && this.#moving) choices.size = this.#offers.sizes[0]; // the first one, quickly
     if (this.#moving) choices.samples = Math.min(choices.samples, Number(this.#form.elements.moving.value) || this.#fluid);
+    if (this.#moving && this.#canvas.dataset.frames) choices.turning = 1;
+    else if (this.#moving) choices.size = this.#offers.sizes[0]; // the first one, quickly
     this.#latest.put(choices);
+  }
+
+  /** How many pictures may be under way, and the milliseconds between their beginnings, so that they come evenly. */
+  #apart() {
+    const several = this.#moving && this.#form.elements.machine.value === "pixelflow" && this.#times.length > 0;
+    return several ? [this.#offers.at_once, 0.8 * this.#mean()] : [1, 0];
   }
 
   /** Say what the machine is at, until a picture comes. */
@@ -117,10 +126,16 @@ export class Alive {
     this.#draw();
   }
 
+  /** Turn a little by itself, if that is seen, or else as soon as it is seen again. */
+  #turnOn() {
+    if (document.hidden) requestAnimationFrame(() => this.#turn(4, 0));
+    else if (!$("view-alive").hidden) this.#turn(4, 0);
+  }
+
   async #frame(choices) {
-    const since = this.#asked ?? performance.now();
+    const begin = performance.now(), since = this.#asked ?? begin, under = this.#latest.under, number = ++this.#begun;
     this.#asked = null;
-    const begin = performance.now();
+    if (this.#form.elements.turning.checked && this.#moving) this.#turnOn(); // what follows this one
     if (!this.#canvas.dataset.frames) this.#doing("assembling and compiling microcode");
     let answer;
     try {
@@ -133,21 +148,27 @@ export class Alive {
       }
       throw error;
     }
-    if (!answer) return;
+    if (!answer || number < this.#shown) return;
+    this.#shown = number;
     this.#complain("");
     if (!choices.antialias) {
       if (this.#drawn !== answer.head.side) this.#times = [];
       this.#drawn = answer.head.side;
-      this.#times.push(performance.now() - begin);
+      this.#times.push((performance.now() - begin) / under);
       this.#times = this.#times.slice(-FRAMES);
       this.#pace();
     }
     clearTimeout(this.#timer);
-    if (!this.#form.elements.turning.checked) { if (!this.#resting) this.#timer = setTimeout(() => this.#rest(), STILL); }
-    else if (document.hidden) requestAnimationFrame(() => this.#turn(4, 0)); // as soon as it is seen again
-    else if (!$("view-alive").hidden) this.#turn(4, 0);
+    if (!this.#form.elements.turning.checked && !this.#resting) this.#timer = setTimeout(() => this.#rest(), STILL);
     // Shown while the next one is drawn.
-    requestAnimationFrame(() => { this.#paint(answer); this.#figures(answer.head); measured("turn-to-picture", since); });
+    requestAnimationFrame(() => { this.#paint(answer); this.#account(answer.head); measured("turn-to-picture", since); });
+  }
+
+  /** Show the figures of a picture; while it is turned, not of each: a browser takes longer for them than for the picture. */
+  #account(head) {
+    this.#head = head;
+    if (!this.#moving) { clearTimeout(this.#soon); this.#soon = 0; this.#figures(head); return; }
+    this.#soon ||= setTimeout(() => { this.#soon = 0; this.#figures(this.#head); }, STILL);
   }
 
   /** Take fewer samples while it is turned where pictures come too slowly, more where there is time for them. */

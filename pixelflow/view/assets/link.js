@@ -113,22 +113,30 @@ export class Link extends EventTarget {
   }
 }
 
-/** Keeps one question under way: of those that are asked meanwhile the last one follows. */
+/** Keeps questions under way: of those that are asked meanwhile the last one follows. */
 export class Latest {
-  #ask; #under = false; #next = null;
-  constructor(ask) { this.#ask = ask; }
+  #ask; #pace; #next = null; #begun = 0; #timer = 0;
+  under = 0;
+
+  /** ``pace`` returns how many may be under way, one if it is left out, and how many milliseconds apart they begin. */
+  constructor(ask, pace = () => [1, 0]) { this.#ask = ask; this.#pace = pace; }
+
   put(value) {
     this.#next = { value };
-    if (!this.#under) this.#go();
+    this.#go();
   }
+
   async #go() {
-    this.#under = true;
-    while (this.#next) {
-      const { value } = this.#next;
-      this.#next = null;
-      try { await this.#ask(value); } catch (error) { if (!(error instanceof Refused)) throw error; }
-    }
-    this.#under = false;
+    clearTimeout(this.#timer);
+    const [most, gap] = this.#pace(), early = this.under ? this.#begun + gap - performance.now() : 0;
+    if (!this.#next || this.under >= most) return;
+    if (early > 0) { this.#timer = setTimeout(() => this.#go(), early); return; }
+    const { value } = this.#next;
+    this.#next = null;
+    this.under += 1;
+    this.#begun = performance.now();
+    try { await this.#ask(value); } catch (error) { if (!(error instanceof Refused)) throw error; } finally { this.under -= 1; }
+    this.#go();
   }
 }
 
