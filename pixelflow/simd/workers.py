@@ -260,19 +260,23 @@ def _interrupts_blocked() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
+_hiding = threading.Lock()
+
+
 @contextlib.contextmanager
 def _without_the_script() -> Iterator[None]:
     """Let processes that begin meanwhile import what they need and not the script that runs here.
 
     Their tasks are in packages, and a script that does not ask for its name would begin again in each of them.
     """
-    script = vars(sys.modules["__main__"])
-    hidden: dict[str, object] = {name: script.pop(name) for name in ("__file__", "__spec__") if name in script}
-    script["__spec__"] = None
-    try:
-        yield
-    finally:
-        script.update(hidden)
+    with _hiding:  # as several threads may begin processes
+        script = vars(sys.modules["__main__"])
+        hidden: dict[str, object] = {name: script.pop(name) for name in ("__file__", "__spec__") if name in script}
+        script["__spec__"] = None
+        try:
+            yield
+        finally:
+            script.update(hidden)
 
 
 class _Share:

@@ -73,12 +73,15 @@ def at_once(processes: KeptProcesses, work: Callable, items: Sequence) -> list:
 
 
 def test_processes_are_kept_from_item_to_item_and_share_the_processors() -> None:
+    script = vars(sys.modules["__main__"])
+    before = script.get("__file__"), script["__spec__"]
     with kept_processes(2) as processes:
         assert not multiprocessing.active_children(), "they begin with the first item"
         assert at_once(processes, turned, range(5)) == [0, -1, -2, -3, -4]
         first, second = ({each for each, _ in at_once(processes, whose, range(8))} for _ in range(2))
         assert first == second and len(first) == 2 and os.getpid() not in first
         assert processes.one(whose, 1, "")[1] == max(1, usable_threads() // 2)
+    assert (script.get("__file__"), script["__spec__"]) == before, "hidden only while each begins"
     assert not multiprocessing.active_children()
 
 
