@@ -89,7 +89,6 @@ class WholeCall(StraightCode):
     arguments: tuple[tuple[int, int | None], ...] = ()
     parameters: tuple[int, ...] = ()
     """Those of the current pass."""
-    _unseen: dict[tuple[int, ...], bool] = field(default_factory=dict)
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -126,9 +125,9 @@ class WholeCall(StraightCode):
             return None
 
     def _is_unseen(self, parameters: tuple[int, ...]) -> bool:
-        known = self._unseen.get(parameters)
+        known = self.body.unseen.get(parameters)
         if known is None:
-            known = self._unseen[parameters] = all(
+            known = self.body.unseen[parameters] = all(
                 base < len(parameters) and not meets_ports(parameters[base] + low, high - low)
                 for base, low, high in self.body.reach
             )
@@ -187,6 +186,7 @@ class WholeCalls:
             declared[code[0]] is START,
             max(depths),
             ports.reach(kinds),
+            {},
         )
 
 

@@ -126,6 +126,8 @@ class RoutineBody(NamedTuple):
     """Most enables on the stack at the same time."""
     reach: tuple[tuple[int, int, int], ...]
     """For each parameter that addresses are relative to: (parameter, first byte, one past the last byte)."""
+    unseen: dict[tuple[int, ...], bool]
+    """By parameters, whether a call leaves the ports alone."""
 
 
 @dataclass(slots=True)
@@ -267,6 +269,8 @@ class StraightCodes:
         return self._at(index).declaration.family is Family.PORT
 
     def _code(self, first: int, end: int, *, shared: bool = False, settings: bool = False) -> StraightCode | None:
+        if end - first < 2:
+            return None
         kinds = dict.fromkeys(self._kind_of[first:end])
         names = {kind: self._kinds[kind].operands[0] for kind in kinds if self._is_stage(kind)}
         total, staged, before = self._instructions.sums(first, end, self._cycles, names)
