@@ -390,8 +390,9 @@ class Run(Shown):
         """Use of each executed routine; the main program is ``(main)``."""
         own: Counter[str] = Counter()
         for address, cycles in zip(self.program.addresses, self._spent, strict=True):
-            routine = self.program.routine_at(address)
-            own[routine.name if routine else "(main)"] += cycles
+            if cycles:
+                routine = self.program.routine_at(address)
+                own[routine.name if routine else "(main)"] += cycles
         uses = {"(main)": RoutineUse("(main)", 1, own["(main)"], self.cycles)}
         for name, (calls, total) in self.routine_cycles.items():
             uses[name] = RoutineUse(name, calls, own[name], total)

@@ -125,7 +125,7 @@ class PeArray(Shown):
         self.prepared: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         """Prepared actions of programs, for the lifetime of the programs (`run/perform.py`)."""
         self.unlatch = self.engine.prepare(unlatch)
-        self.reset()
+        self._enable_all()
 
     def __repr__(self) -> str:
         enabled = int(self.engine.get_bit("E").sum())
@@ -142,9 +142,12 @@ class PeArray(Shown):
         state = self.engine.snapshot()
         for values in state.values():
             values[...] = 0
-        for name in ("E", "L"):
-            state[name][:] = True
         self.engine.restore(state)
+        self._enable_all()
+
+    def _enable_all(self) -> None:
+        for name in ("E", "L"):
+            self.engine.set_bit(name, np.ones(self.engine.shape.lanes, bool))
         self._place_lanes()
 
     def _place_lanes(self) -> None:

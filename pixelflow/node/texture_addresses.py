@@ -174,9 +174,8 @@ class AddressMap:
 
     def cell(self, number: _Place) -> Cell[_Place]:
         """Return the place of the byte with a number below ``cells`` in its SDRAM."""
-        line, column = divmod(number, self.config.columns)
-        bank, row = divmod(line, self.config.rows)
-        return Cell(bank, row, column)
+        line, rows = number // self.config.columns, self.config.rows
+        return Cell(line // rows, line & rows - 1, number & self.config.columns - 1)
 
     def number(self, cell: Cell[_Place]) -> _Place:
         """Return the number of a cell."""

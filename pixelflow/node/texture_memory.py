@@ -112,10 +112,7 @@ class TextureMemory:
 
         Raises MachineFault for an address outside the memory or not a multiple of ``size``.
         """
-        device, bank, row, column = self._checked(where, size)
-        page = self._page_of[bank * self.config.rows + row]
-        bytes_of = column[..., None] + np.arange(size)
-        return self._pages[page[..., None], device[..., None], bytes_of]
+        return self.words(size)[self.places(self._checked(where, size), size)][..., None].view(np.uint8)
 
     def write(self, where: Physical, words: NDArray[np.uint8]) -> None:
         """Write words uint8[..., 4] or uint8[..., 8]; of several to one address the last one counts.
@@ -134,10 +131,9 @@ class TextureMemory:
         if not device.size:
             return
         self.version += 1
-        line = bank * self.config.rows + row
-        self._touch(line)
-        bytes_of = column[..., None] + np.arange(size)
-        self._pages[self._page_of[line][..., None], device[..., None], bytes_of] = words
+        self._touch(bank * self.config.rows + row)
+        places = self.places((device, bank, row, column), size)
+        self.words(size)[places] = np.ascontiguousarray(words).view(f"u{size}")[..., 0]
 
     def _checked(self, where: Physical, size: int) -> tuple[NDArray[np.int64], ...]:
         """Return the fields of addresses as arrays of one shape."""
@@ -145,12 +141,12 @@ class TextureMemory:
             raise MachineFault(f"texture memory: a word has 4 or 8 bytes, not {size}")
         fields = np.broadcast_arrays(*(np.asarray(each, np.int64) for each in where))
         for name, values, limit in zip(Physical._fields, fields, self._limits, strict=True):
-            if values.size and (values.min() < 0 or values.max() >= limit):
+            if values.size and values.view(np.uint64).max() >= limit:  # as which a negative one is large
                 wrong = values.min() if values.min() < 0 else values.max()
                 raise MachineFault(f"texture memory: {name} {wrong} is outside 0..{limit - 1}")
-        columns = fields[3]
-        if np.any(columns % size) or (columns.size and columns.max() + size > self.config.columns):
-            wrong = columns[(columns % size != 0) | (columns + size > self.config.columns)].flat[0]
+        misplaced = fields[3] & size - 1
+        if misplaced.any():
+            wrong = fields[3][misplaced != 0].flat[0]
             raise MachineFault(f"texture memory: column {wrong} does not begin a word of {size} bytes")
         return fields
 
@@ -208,16 +204,15 @@ class TextureMemory:
         """Return words of 4 bytes for repeated reads; raises MachineFault as :meth:`read` does."""
         return FixedWords(self, self._checked(where, 4))
 
-    def places(self, fields: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Return the current indices of words of 4 bytes in `words`."""
+    def places(self, fields: Sequence[NDArray[np.int64]], size: int = 4) -> NDArray[np.int64]:
+        """Return the current indices of words of ``size`` bytes in `words`."""
         device, bank, row, column = fields
         page = self._page_of[bank * self.config.rows + row]
-        return (page * self.config.devices_per_module + device) * (self.config.columns // 4) + column // 4
+        return (page * self.config.devices_per_module + device) * (self.config.columns // size) + column // size
 
-    @property
-    def words(self) -> NDArray[np.uint32]:
-        """All words of 4 bytes that are held."""
-        return self._pages.reshape(-1).view(np.uint32)
+    def words(self, size: int = 4) -> NDArray[np.uint32 | np.uint64]:
+        """All words of ``size`` bytes that are held: unsigned numbers."""
+        return self._pages.reshape(-1).view(f"u{size}")
 
 
 class FixedWords:
@@ -229,8 +224,8 @@ class FixedWords:
         self._mapped = memory.mapped
         self._places = memory.places(fields)
 
-    def read(self) -> NDArray[np.uint32]:
+    def read(self) -> NDArray[np.uint32 | np.uint64]:
         """Return the current contents."""
         if self._mapped != self._memory.mapped:
             self._mapped, self._places = self._memory.mapped, self._memory.places(self._fields)
-        return self._memory.words[self._places]
+        return self._memory.words()[self._places]

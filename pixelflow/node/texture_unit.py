@@ -69,7 +69,7 @@ def in_groups(lanes: NDArray[np.int64], transfer: Transfer) -> tuple[NDArray[np.
     The shapes are int64[emcs, rounds] and int64[emcs, rounds, PEs of a round].
     """
     together, each = transfer.pes_per_group, transfer.pes_per_round
-    padded = np.pad(lanes, ((0, 0), (0, -lanes.shape[1] % together)), constant_values=-1)
+    padded = np.concatenate([lanes, np.full((len(lanes), -lanes.shape[1] % together), -1)], axis=1)
     groups = padded.reshape(len(lanes), -1, together)
     if not transfer.group:
         return groups[:, :, 0], groups
@@ -317,7 +317,7 @@ class TextureAccess:
     ) -> None:
         """Raise MachineFault for an address outside the devices, and for a broken promise of alternate banks."""
         limit = min(1 << ADDRESS_BITS, self._map.cells)
-        wrong = ((addresses < 0) | (addresses >= limit) | (addresses % transfer.size != 0)) & valid[:, :, None]
+        wrong = ((addresses < 0) | (addresses >= limit) | (addresses & transfer.size - 1 != 0)) & valid[:, :, None]
         if wrong.any():
             emc, place, device = (int(each[0]) for each in np.nonzero(wrong))
             raise MachineFault(
@@ -477,11 +477,9 @@ class KeptRead:
         ``held`` returns a copy of their contents before, called if some PE is not served.
         """
         if self._ports is None:
-            self._ports = np.zeros((self.served.shape[1], total), np.uint8)
-            self._ports[:, self.lanes] = self.served.T
-            left = np.full(total, 0xFF, np.uint8)
-            left[self.lanes] = 0
-            self._left = left if left.any() else None
+            nothing, source = np.zeros((1, self.blocks.shape[1]), np.uint8), self.source_of(total)
+            self._ports = np.concatenate([self.blocks, nothing]).T.take(source, axis=1)
+            self._left = np.where(source < 0, np.uint8(0xFF), np.uint8(0)) if len(self.lanes) < total else None
         if self._left is None:
             return self._ports
         ports = held()

@@ -33,6 +33,7 @@ def touched_bytes(run: Run) -> frozenset[int]:
     tessellation programs do not have, are not followed.
     """
     program, code, kind_of = run.program, run.program.by_kind, run.program.by_kind.kind_list
+    last = {number for number, kind in enumerate(code.kinds) if kind.mnemonic in ("RET", "HALT")}
     found: set[int] = set()
     seen: set[tuple[int, tuple[int, ...]]] = set()
     ahead: list[tuple[int, tuple[int, ...]]] = [(program.entries["eigc"], ())]
@@ -43,21 +44,21 @@ def touched_bytes(run: Run) -> frozenset[int]:
         seen.add(frame)
         address, parameters = frame
         start = program.index_of[address]
-        end = next((at for at in range(start, len(code)) if code.kinds[kind_of[at]].mnemonic in ("RET", "HALT")), None)
+        end = next((at for at in range(start, len(code)) if kind_of[at] in last), None)
         executed = {kind for kind, times in zip(kind_of[start:end], run.executed[start:end], strict=True) if times}
         for instruction in map(code.kinds.__getitem__, executed):
             if instruction.mnemonic == "CALL":
                 target, arguments = instruction.operands
                 ahead.append((target, tuple(_value(argument, parameters) for argument in arguments)))
                 continue
-            resolved = instruction.resolve(parameters) if instruction.bases else instruction
-            for first, size in resolved.touches:
-                found.update(range(first.offset, first.offset + size))
+            for memory, size in instruction.touches:
+                first = _value(memory, parameters)
+                found.update(range(first, first + size))
     return frozenset(byte for byte in found if byte < INPUT_PORT)
 
 
 def _value(argument: int | Mem | Imm, parameters: tuple[int, ...]) -> int:
-    """Return an argument of a call as a number."""
+    """Return an operand, the argument of a call say, as a number."""
     if isinstance(argument, int):
         return argument
     own = argument.offset if isinstance(argument, Mem) else argument.value
@@ -99,15 +100,15 @@ def _operations(run: Run, count: int) -> list[Operations]:
 
     The main code of a pass is a straight line, so its order is the order of execution.
     """
-    program = run.program
+    program, code = run.program, run.program.by_kind
     found = [Operations()] * count
     batch, surface = -1, False
-    for index in range(program.index_of[program.entries["eigc"]], len(program.instructions)):
-        instruction = program.instructions[index]
+    for index in range(program.index_of[program.entries["eigc"]], len(code)):
+        instruction = code.kinds[code.kind_list[index]]
         if instruction.mnemonic == "HALT":
             break
         if instruction.mnemonic == "MARK":
-            name = _mark(program, index)
+            name = program.names[instruction.operands[0]]
             batch += name == Stage.COPY.value
             surface = name in _SURFACES
         elif surface and batch >= 0 and instruction.mnemonic == "CALL":
@@ -115,11 +116,6 @@ def _operations(run: Run, count: int) -> list[Operations]:
             assert routine is not None  # as calls lead to routines
             found[batch] += _OPERATIONS.get(routine.name, Operations()) * run.executed[index]
     return found
-
-
-def _mark(program: Program, index: int) -> str:
-    """Return the name of the stage that begins at a MARK."""
-    return program.names[program.instructions[index].operands[0]]
 
 
 # Prices of an instruction, an access to an SDRAM, and a path from box to box on a configuration.

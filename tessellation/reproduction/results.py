@@ -307,10 +307,11 @@ class _Values:
             self.sizes.add(k)
 
 
-def _patches(n: int) -> list[Patch]:
+@cache
+def _patches(n: int) -> tuple[Patch, ...]:
     """Return the teapot's patches, as nets of n x n points."""
     teapot = load("teapot").patches
-    return list(teapot) if n == 4 else [Patch(elevated(patch.points.astype(np.float64), n)) for patch in teapot]
+    return teapot if n == 4 else tuple(Patch(elevated(patch.points.astype(np.float64), n)) for patch in teapot)
 
 
 def _wrong_numbers(samples: Sequence[PatchSamples], *, finite: bool) -> int:

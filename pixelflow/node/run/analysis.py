@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from weakref import ref
 
 from pixelflow.config import ExtraConfig, IgcConfig, NodeConfig
@@ -22,7 +23,6 @@ from pixelflow.node.run.straight_code import (
     StraightCodes,
     changes_depth,
     meets_ports,
-    sharing,
 )
 from pixelflow.node.run.supply import cycles_of, loops_of
 from pixelflow.simd.configuration import Value
@@ -89,7 +89,6 @@ class WholeCall(StraightCode):
     arguments: tuple[tuple[int, int | None], ...] = ()
     parameters: tuple[int, ...] = ()
     """Those of the current pass."""
-    _unseen: dict[tuple[int, ...], bool] = field(default_factory=dict)
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -126,9 +125,9 @@ class WholeCall(StraightCode):
             return None
 
     def _is_unseen(self, parameters: tuple[int, ...]) -> bool:
-        known = self._unseen.get(parameters)
+        known = self.body.unseen.get(parameters)
         if known is None:
-            known = self._unseen[parameters] = all(
+            known = self.body.unseen[parameters] = all(
                 base < len(parameters) and not meets_ports(parameters[base] + low, high - low)
                 for base, low, high in self.body.reach
             )
@@ -138,8 +137,10 @@ class WholeCall(StraightCode):
 class WholeCalls:
     """The calls of a program that can be skipped."""
 
-    def __init__(self, sequencer: Sequencer) -> None:
+    def __init__(self, sequencer: Sequencer, ports: PortUse) -> None:
         self._sequencer = sequencer
+        self._ports = ports
+        self._returns = [index for index, _ in sequencer.program.by_kind.places_of(RET)]
         self._bodies: dict[int, RoutineBody | None] = {}
 
     def at(self, index: int) -> WholeCall | None:
@@ -157,30 +158,21 @@ class WholeCalls:
 
     def _look(self, target: int) -> RoutineBody | None:
         """Return the routine at a word address; None where it is not straight code or certainly accesses a port."""
-        sequencer = self._sequencer
+        sequencer, ports = self._sequencer, self._ports
         instructions = sequencer.program.by_kind
         first = instructions.position(target)
-        if first is None:
+        end = None if first is None else next((index for index in self._returns if index >= first), first)
+        if first is None or end is None or end == first:
             return None
-        end, depth, saves = first, 0, 0
-        reach: dict[int, tuple[int, int]] = {}
-        while end < len(instructions) and instructions[end].declaration is not RET:
-            instruction = instructions[end]
-            declaration = instruction.declaration
-            if declaration.unit is not Unit.PE or sharing(instruction) is True:
-                return None
-            if declaration is START and end > first:
-                return None
-            depth += declaration.pushes
-            saves = max(saves, depth)
-            if depth < 0:
-                return None
-            for memory, size in instruction.touches:
-                if memory.base is not None:
-                    low, high = reach.get(memory.base, (memory.offset, memory.offset))
-                    reach[memory.base] = (min(low, memory.offset), max(high, memory.offset + size))
-            end += 1
-        if end == len(instructions) or depth or end == first:
+        code = instructions.kind_list[first:end]
+        kinds = dict.fromkeys(code)
+        declared = {kind: instructions.kinds[kind].declaration for kind in kinds}
+        if any(each.unit is not Unit.PE for each in declared.values()) or any(map(ports.certain, kinds)):
+            return None
+        if any(declared[kind] is START for kind in code[1:]):
+            return None
+        depths = [*accumulate(declared[kind].pushes for kind in code)]
+        if min(depths) < 0 or depths[-1]:
             return None
         stalls = sequencer.stalls
         if stalls is not None and (stalls.reads[first] or stalls.up_to_read(first, end) < end):
@@ -191,9 +183,10 @@ class WholeCalls:
             target,
             sequencer.routine_name(target),
             sum(sequencer.cycles[first : end + 1]),
-            instructions[first].declaration is START,
-            saves,
-            tuple((base, *ends) for base, ends in reach.items()),
+            declared[code[0]] is START,
+            max(depths),
+            ports.reach(kinds),
+            {},
         )
 
 
@@ -204,7 +197,7 @@ class Analysis:
         """Raises MachineFault for a program that no sequencer can walk."""
         self.sequencer = Sequencer(program, config.igc, config.extra)
         self.port_use = PortUse(program.by_kind)
-        self._calls = WholeCalls(self.sequencer)
+        self._calls = WholeCalls(self.sequencer, self.port_use)
         self._straight_codes: dict[bool, dict[int, StraightCode | None]] = {False: {}, True: {}}
 
     @property

@@ -83,19 +83,22 @@ class GniState:
     to_modules_bytes: int = 0
 
 
+_FROM_MODULES, _FROM_GPS = ("request", "to_gni", "load_request", "loaded"), ("stored", "give")
+"""Ports of which there is one for each module, or for each GP."""
+
+
 class GniBox(Box[GniSpec, GniState]):
     """One node's interface."""
 
     def __init__(self, spec: GniSpec) -> None:
         super().__init__("gni", spec, GniState())
         modules, gps = range(spec.modules), range(spec.gps)
-        per_module_in = ("request", "to_gni", "load_request", "loaded")
         per_module_out = ("grant", "delivered", "from_gni")
         network_in = ("network_in", "network_ack_in") if spec.networked else ()
         network_out = ("network_out", "network_ack_out") if spec.networked else ()
         self.inputs = (
-            *(f"{port}{module}" for port in per_module_in for module in modules),
-            *(f"{port}{gp}" for port in ("stored", "give") for gp in gps),
+            *(f"{port}{module}" for port in _FROM_MODULES for module in modules),
+            *(f"{port}{gp}" for port in _FROM_GPS for gp in gps),
             *network_in,
         )
         self.outputs = (
@@ -103,6 +106,10 @@ class GniBox(Box[GniSpec, GniState]):
             *(f"{port}{gp}" for port in ("store", "ask") for gp in gps),
             *network_out,
         )
+
+    def wired(self) -> None:
+        counts = dict.fromkeys(_FROM_MODULES, self.spec.modules) | dict.fromkeys(_FROM_GPS, self.spec.gps)
+        self._incoming = {port: [self.wires[f"{port}{at}"] for at in range(count)] for port, count in counts.items()}
 
     def next_event(self) -> Cycle | None:
         state = self.state
@@ -118,20 +125,19 @@ class GniBox(Box[GniSpec, GniState]):
             if queue and self.state.free_at.get(port, 0) <= cycle:
                 self._send(cycle, port, queue.pop(0))
 
-    def _all(self, port: str, count: int, cycle: Cycle) -> list[tuple[int, Item]]:
-        """Return the items received at the ports of this name, with the ports' numbers."""
-        wires = [self.wires[f"{port}{index}"] for index in range(count)]
-        return [(index, item) for index, wire in enumerate(wires) if wire.waiting for item in wire.take_all(cycle)]
+    def _all(self, port: str, cycle: Cycle) -> list[Item]:
+        """Return the items received at the ports of this name."""
+        return [item for wire in self._incoming[port] if wire.waiting for item in wire.take_all(cycle)]
 
     # --- from modules to GPs ------------------------------------------------------------------------------------
 
     def _take_parcels(self, cycle: Cycle) -> None:
-        state, spec = self.state, self.spec
-        state.requests += [parcel for _, parcel in self._all("request", spec.modules, cycle)]
-        for _, parcel in self._all("to_gni", spec.modules, cycle):
+        state = self.state
+        state.requests += self._all("request", cycle)
+        for parcel in self._all("to_gni", cycle):
             state.from_modules_bytes += parcel.size
             self._pass_on(parcel)
-        if spec.networked:
+        if self.spec.networked:
             for parcel in self.wires["network_in"].take_all(cycle):
                 state.from_network_bytes += parcel.size
                 self._pass_on(parcel)
@@ -141,7 +147,7 @@ class GniBox(Box[GniSpec, GniState]):
         self.state.queues.setdefault(port, []).append(parcel)
 
     def _take_acknowledgements(self, cycle: Cycle) -> None:
-        for _, parcel in self._all("stored", self.spec.gps, cycle):
+        for parcel in self._all("stored", cycle):
             if parcel.source == self.spec.node:
                 self._delivered(parcel, cycle)
             else:
@@ -186,14 +192,14 @@ class GniBox(Box[GniSpec, GniState]):
 
     def _take_loads(self, cycle: Cycle) -> None:
         state, spec = self.state, self.spec
-        for _, request in self._all("load_request", spec.modules, cycle):
+        for request in self._all("load_request", cycle):
             state.load, state.asked, state.parts_asked, state.acknowledged = request, 0, 0, 0
-        for _, part in self._all("give", spec.gps, cycle):
+        for part in self._all("give", cycle):
             state.from_gps_bytes += part.size
             for module in range(spec.modules):
                 if part.modules >> module & 1:
                     state.queues.setdefault(f"from_gni{module}", []).append(part)
-        state.acknowledged += len(self._all("loaded", spec.modules, cycle))
+        state.acknowledged += len(self._all("loaded", cycle))
         if state.load is None:
             return
         load, gp = state.load.load, state.load.gp

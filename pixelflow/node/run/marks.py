@@ -20,6 +20,7 @@ from pixelflow.node.run.straight_code import StraightCode
 from pixelflow.node.texture_unit import TextureAccess, TextureUnit
 from pixelflow.node.transfer import Transfer
 from pixelflow.simd.errors import Fault, InputError, MachineFault, Place
+from pixelflow.simd.isa.kinds import ByKind
 from pixelflow.simd.lanes.engine import Meaning
 
 # Which flags the instructions of a program write, and from what: found from their meanings, once for each.
@@ -47,28 +48,29 @@ UNLATCHED = _flags_only(influences_of(unlatch))
 class FlagWrites:
     """The flags that each instruction of a program writes.
 
-    They do not depend on the values of operands, so they are derived once for each kind of instruction and operands.
+    They do not depend on the values of operands, so they are derived once for each mnemonic with its types of operands.
     """
 
-    def __init__(self, instructions: Sequence[Instruction]) -> None:
-        self._instructions = instructions
-        self._found: list[Writes | None] = [None] * len(instructions)
-        self._by_kind: dict[tuple[object, ...], Writes] = {}
+    def __init__(self, instructions: ByKind) -> None:
+        self._kinds, self._kind_of = instructions.kinds, instructions.kind_list
+        self._found: list[Writes | None] = [None] * len(self._kinds)
+        self._alike: dict[tuple[object, ...], Writes] = {}
 
     def of(self, index: int) -> Writes:
         """Return the writes of instruction number ``index``; none for one that is not for the PEs."""
-        found = self._found[index]
+        kind = self._kind_of[index]
+        found = self._found[kind]
         if found is None:
-            found = self._found[index] = self._look(self._instructions[index])
+            found = self._found[kind] = self._look(self._kinds[kind])
         return found
 
     def _look(self, instruction: Instruction) -> Writes:
         if instruction.declaration.unit is not Unit.PE:
             return ()
-        key = (instruction.declaration.opcode, instruction.gated, *map(type, instruction.operands))
-        found = self._by_kind.get(key)
+        key = (instruction.declaration, instruction.gated, *map(type, instruction.operands))
+        found = self._alike.get(key)
         if found is None:
-            found = self._by_kind[key] = _flags_only(influences(instruction))
+            found = self._alike[key] = _flags_only(influences(instruction))
         if found and instruction.bases:
             # An operand that a parameter gives cannot be evaluated ahead of the call.
             return tuple((flag, None) for flag, _ in found)
@@ -244,16 +246,19 @@ class FlagValues:
         self._after[first, end, place, before] = after
         return after
 
-    def made(self, meaning: Meaning, place: int, flag: int, sources: dict[int, int], *, at_once: bool) -> int:
-        """Return the number of the value that a meaning gives to a flag, from values with the numbers ``sources``.
+    def made(
+        self, meaning: Meaning, place: int, flags: Sequence[int], sources: dict[int, int], *, at_once: bool
+    ) -> Sequence[int]:
+        """Return the numbers of the values that a meaning gives to flags, from values with the numbers ``sources``.
 
-        Without ``at_once`` it is evaluated on first use.
+        Without ``at_once`` they are evaluated on first use.
         """
-        deferred = _Deferred(meaning, self._algebras[place], flag, sources)
+        deferred = [_Deferred(meaning, self._algebras[place], flag, sources) for flag in flags]
         if at_once:
-            return self.number(self._evaluate(deferred))
-        self._values.append(deferred)
-        return len(self._values) - 1
+            written = self._evaluate(deferred[0])
+            return [self.number(written[MASKS[flag]]) for flag in flags]
+        self._values += deferred
+        return range(len(self._values) - len(flags), len(self._values))
 
     def number(self, value: NDArray[np.bool_]) -> int:
         """Return the number of a value, a new one where it never occurred."""
@@ -271,16 +276,17 @@ class FlagValues:
                 self._unpacked.clear()
             value = self._values[number]
             if isinstance(value, _Deferred):
-                value = self._values[number] = np.packbits(self._evaluate(value)).tobytes()
+                value = self._values[number] = np.packbits(self._evaluate(value)[MASKS[value.flag]]).tobytes()
             packed = np.frombuffer(value, np.uint8)
             found = self._unpacked[number] = np.unpackbits(packed, count=self._lanes).view(bool)
         return found
 
-    def _evaluate(self, deferred: _Deferred) -> NDArray[np.bool_]:
+    def _evaluate(self, deferred: _Deferred) -> dict[str, NDArray[np.bool_]]:
+        """Return all flags that a deferred meaning writes."""
         algebra = deferred.algebra
         algebra.begin({MASKS[source]: self.value(number) for source, number in deferred.sources.items()})
         deferred.meaning(algebra)
-        return algebra.written[MASKS[deferred.flag]]
+        return algebra.written
 
 
 # Marked PEs, found without their data: enables, latches, their stacks and the marks, as a program sets them.
@@ -298,7 +304,7 @@ class MarkTracker:
     """The EMC stream's side of a timing-only run: the flags that determine the marks."""
 
     def __init__(self, program: Program, array: PeArray) -> None:
-        self._program = program
+        self._program, self._instructions = program, program.by_kind
         self._lee = copy.deepcopy(array.lee)
         self._placed: tuple[int, int] | None = None
         self._writes = _writes_of(program)
@@ -315,7 +321,7 @@ class MarkTracker:
 
     def execute(self, index: int) -> None:
         """Follow one instruction; raises MachineFault for one that is not the EMCs'."""
-        instruction = self._program.instructions[index]
+        instruction = self._instructions[index]
         match instruction.declaration.unit:
             case Unit.PE:
                 if writes := self._writes.of(index):
@@ -329,7 +335,8 @@ class MarkTracker:
     def skip(self, code: StraightCode) -> None:
         """Follow straight code as a whole."""
         if code.settings:
-            for instruction in self._program.instructions[code.first : code.end]:
+            for index in range(code.first, code.end):
+                instruction = self._instructions[index]
                 instruction.declaration.meaning(self._lee, *instruction.operands)
             return
         before, place, body = self.state, self._place(), code.body
@@ -339,7 +346,7 @@ class MarkTracker:
         if after is None:
             for index in range(first, end):
                 if writes := self._writes.of(index):
-                    self._follow(index, writes, self._program.instructions[index].apply)
+                    self._follow(index, writes, self._instructions[index].apply)
             if body is not None and body.started:
                 self.unlatch()
             after = self._values.note(first, end, place, before, self.state)
@@ -354,8 +361,7 @@ class MarkTracker:
             return self._values.value(number)
         by = -1 - number
         raise self.refusal(
-            f"the marks {name} depend on PE data, "
-            f"by {self._program.instructions[by].text()} at {self._program.where(by)}"
+            f"the marks {name} depend on PE data, by {self._instructions[by].text()} at {self._program.where(by)}"
         )
 
     def derived(self, name: str, what: Hashable, make: Callable[[], T]) -> T:
@@ -365,7 +371,7 @@ class MarkTracker:
     def refusal(self, reason: str) -> InputError:
         """Return the error of a run whose time depends on PE data at the current texture instruction."""
         issue = self.asked_by
-        instruction, line = self._program.instructions[issue], self._program.line_at(issue)
+        instruction, line = self._instructions[issue], self._program.line_at(issue)
         place = Place(line.file, line.line) if line else Place(self._program.where(issue))
         message = f"a timing-only run cannot continue at {instruction.text()}: {reason}"
         return InputError(Fault(message, place, "run it with data (without --timing-only)"))
@@ -394,9 +400,10 @@ class MarkTracker:
         if known:
             given = {source: before[source] for _, sources in known for source in sources}
             # Most comparisons are for loads and never reach a mark.
-            now = index < 0 or self._program.instructions[index].declaration.family is not Family.LEE
-            for flag, _ in known:
-                after[flag] = self._values.made(meaning, place, flag, given, at_once=now)
+            now = index < 0 or self._instructions[index].declaration.family is not Family.LEE
+            flags = [flag for flag, _ in known]
+            for flag, number in zip(flags, self._values.made(meaning, place, flags, given, at_once=now), strict=True):
+                after[flag] = number
         return tuple(after)
 
     def _place(self) -> int:
@@ -409,7 +416,7 @@ class MarkTracker:
 def _writes_of(program: Program) -> FlagWrites:
     """Return the flags that the instructions of a program write, kept with the program."""
     if FlagWrites not in program.analyses:
-        program.analyses[FlagWrites] = FlagWrites(program.instructions)
+        program.analyses[FlagWrites] = FlagWrites(program.by_kind)
     return program.analyses[FlagWrites]
 
 

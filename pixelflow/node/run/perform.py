@@ -142,11 +142,12 @@ class Prepared:
         self.scores: dict[Hashable, Score] = {}
         """The scores of earlier runs, by entry and by whether time was simulated."""
         self._array = array
-        self._absolute: list[Action | None] = [None] * len(self.instructions)
-        self._by_parameter: dict[tuple[int, object], Action] = {}
-        self._fixed: dict[int, tuple[int, list[Action | None], list[tuple[int, int]]]] = {}
-        """For the first instruction of straight code its end, its actions (None where one depends on parameters), and
-        the (position, instruction) of those that do."""
+        self._single: dict[tuple[int, object], Action] = {}
+        """By the complement of the kind, or by the position of an instruction with coefficients; and by parameters."""
+        self._groups: dict[tuple[int, int], dict[tuple[int, ...], NDArray[np.intp]]] = {}
+        """For straight code, by parameters: which of its actions depend on these, and their instructions."""
+        self._made: dict[tuple[int, int, tuple[int, ...], tuple[int, ...]], NDArray[np.object_]] = {}
+        """The actions of a group: by the straight code, the parameters, and their values."""
         self._actions_of: dict[Key, tuple[Action, ...]] = {}
         self._chain: dict[Key, Action] = {}
         self._once: set[Key] = set()
@@ -160,16 +161,11 @@ class Prepared:
 
     def action(self, index: int, parameters: Sequence[int]) -> Action:
         """Return the action of an instruction; raises MachineFault where it cannot be executed."""
-        bases = self._bases_of[self._kind_of[index]]
-        if not bases:
-            action = self._absolute[index]
-            if action is None:
-                action = self._absolute[index] = self._array.action(self.instructions[index])
-            return action
-        used = parameters[bases[0]] if len(bases) == 1 and bases[0] < len(parameters) else tuple(parameters)
-        action = self._by_parameter.get((index, used))
+        kind = self._kind_of[index]
+        key = index if self.instructions.counts[kind] else ~kind, _values(self._bases_of[kind], parameters)
+        action = self._single.get(key)
         if action is None:
-            action = self._by_parameter[index, used] = self._array.action(self.instructions[index], parameters)
+            action = self._single[key] = self._array.action(self.instructions[index], parameters)
         return action
 
     def _actions(self, first: int, end: int, parameters: Sequence[int], used: Sequence[int]) -> Sequence[Action]:
@@ -187,7 +183,7 @@ class Prepared:
                 if not tallies and end - first <= _SHORT:
                     self._joint[kinds] = joint
             return (joint(self.instructions.coefficients[first:end]),)
-        words, make = self.instructions.words_between(first, end), partial(self._made, first, end, parameters)
+        words, make = self.instructions.words_between(first, end), partial(self._one_by_one, first, end, parameters)
         if not tallies:
             return self._array.straight_actions(words, tuple(used), make)
         places = [index for index in range(first, end) if self.is_on_lanes(index)]
@@ -224,27 +220,22 @@ class Prepared:
         has = [(0, 0), *((int(lanes and count > 0), int(lanes and bases != ())) for lanes, count, bases in kinds)]
         return np.cumsum(np.array(has, np.int64)[np.append(0, self.instructions.kind_of + 1)], axis=0)
 
-    def _made(self, first: int, end: int, parameters: Sequence[int]) -> list[Action]:
-        """Return the actions of instructions one by one; those without parameters come from a cache."""
-        known = self._fixed.get(first)
-        if known is None or known[0] != end:
-            known = self._fixed[first] = end, *self._known_ahead(first, end)
-        found = known[1].copy()
-        by_parameter, passed = self._by_parameter, len(parameters)
-        for at, index in known[2]:
-            bases = self._bases_of[self._kind_of[index]]
-            action = None
-            if len(bases) == 1 and bases[0] < passed:
-                action = by_parameter.get((index, parameters[bases[0]]))
-            found[at] = self.action(index, parameters) if action is None else action
-        return found
-
-    def _known_ahead(self, first: int, end: int) -> tuple[list[Action | None], list[tuple[int, int]]]:
-        """Return the actions (None where one depends on a parameter), and the (position, instruction) of these."""
-        places = [index for index in range(first, end) if self.is_on_lanes(index)]
-        varying = [(at, index) for at, index in enumerate(places) if self._bases_of[self._kind_of[index]]]
-        depends = {index for _, index in varying}
-        return [None if index in depends else self.action(index, ()) for index in places], varying
+    def _one_by_one(self, first: int, end: int, parameters: Sequence[int]) -> list[Action]:
+        """Return the actions of instructions; those with the same values of parameters come from a cache."""
+        if (first, end) not in self._groups:
+            by_bases: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+            for at, index in enumerate(filter(self.is_on_lanes, range(first, end))):
+                by_bases.setdefault(self._bases_of[self._kind_of[index]], []).append((at, index))
+            self._groups[first, end] = {bases: np.array(group, np.intp).T for bases, group in by_bases.items()}
+        groups = self._groups[first, end]
+        found = np.empty(sum(len(places) for places, _ in groups.values()), object)
+        for bases, (places, indices) in groups.items():
+            key = first, end, bases, _values(bases, parameters)
+            if key not in self._made:
+                each = [self.action(index, parameters) for index in indices.tolist()]
+                self._made[key] = np.fromiter(each, object, len(each))
+            found[places] = self._made[key]
+        return found.tolist()
 
     # --- straight code -----------------------------------------------------------------------------------------
 
@@ -301,6 +292,11 @@ class Prepared:
             return self._actions_of[key]
         chain = self._chain[key] = self._array.engine.chain(self._actions_of[key])
         return (chain,)
+
+
+def _values(bases: tuple[int, ...], parameters: Sequence[int]) -> tuple[int, ...]:
+    """Return the values of parameters that were passed."""
+    return tuple([parameters[base] for base in bases if base < len(parameters)])
 
 
 def prepared(array: PeArray, program: Program, counted: Analysis | None = None) -> Prepared:

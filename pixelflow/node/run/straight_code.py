@@ -10,7 +10,7 @@ looks into it when a transfer comes. The call of a routine of straight code is s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -62,10 +62,14 @@ class PortUse:
         known = self._of(kind)
         return known if isinstance(known, bool) else None
 
-    def relative(self, kind: int) -> tuple[tuple[int, int, int], ...]:
-        """Return the bytes touched relative to parameters by an uncertain kind: (parameter, offset, bytes) each."""
-        known = self._of(kind)
-        return () if isinstance(known, bool) else known
+    def reach(self, kinds: Iterable[int]) -> tuple[tuple[int, int, int], ...]:
+        """Return the bytes touched by kinds relative to each parameter: (parameter, first byte, one past the last)."""
+        found: dict[int, tuple[int, int]] = {}
+        for known in map(self._of, kinds):
+            for base, offset, size in () if isinstance(known, bool) else known:
+                low, high = found.get(base, (offset, offset))
+                found[base] = (min(low, offset), max(high, offset + size))
+        return tuple((base, *ends) for base, ends in found.items())
 
     def shared(self, index: int, parameters: Sequence[int]) -> bool:
         """Return whether an instruction touches a local port or sets a mark."""
@@ -122,6 +126,8 @@ class RoutineBody(NamedTuple):
     """Most enables on the stack at the same time."""
     reach: tuple[tuple[int, int, int], ...]
     """For each parameter that addresses are relative to: (parameter, first byte, one past the last byte)."""
+    unseen: dict[tuple[int, ...], bool]
+    """By parameters, whether a call leaves the ports alone."""
 
 
 @dataclass(slots=True)
@@ -263,19 +269,15 @@ class StraightCodes:
         return self._at(index).declaration.family is Family.PORT
 
     def _code(self, first: int, end: int, *, shared: bool = False, settings: bool = False) -> StraightCode | None:
+        if end - first < 2:
+            return None
         kinds = dict.fromkeys(self._kind_of[first:end])
         names = {kind: self._kinds[kind].operands[0] for kind in kinds if self._is_stage(kind)}
         total, staged, before = self._instructions.sums(first, end, self._cycles, names)
         if end - first - len(staged) < 2:
             return None
-        reach: dict[int, tuple[int, int]] = {}
-        for kind in kinds:
-            for base, offset, size in self._ports.relative(kind):
-                low, high = reach.get(base, (offset, offset))
-                reach[base] = (min(low, offset), max(high, offset + size))
-        relative = tuple((base, *ends) for base, ends in reach.items())
         stages = [names[kind] for kind in staged], before
-        return StraightCode(first, end, total, relative, shared, settings, stages=stages)
+        return StraightCode(first, end, total, self._ports.reach(kinds), shared, settings, stages=stages)
 
     def _is_straight(self, kind: int) -> bool:
         declaration = self._kinds[kind].declaration

@@ -103,8 +103,9 @@ class ByKind:
         """
         if not wanted:
             return sum(map(of_kinds.__getitem__, self.kind_list[first:end])), [], []
-        kinds = self.kind_of[first:end]
-        numbers, there = np.array(of_kinds, np.int64)[kinds], np.isin(kinds, list(wanted))
+        kinds, is_wanted = self.kind_of[first:end], np.zeros(len(self.kinds), bool)
+        is_wanted[list(wanted)] = True
+        numbers, there = np.array(of_kinds, np.int64)[kinds], is_wanted[kinds]
         past = np.cumsum(numbers)
         return int(past[-1]), kinds[there].tolist(), (past - numbers)[there].tolist()
 

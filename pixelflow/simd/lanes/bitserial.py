@@ -119,11 +119,8 @@ class BitSerialEngine(Engine):
     # --- mask -----------------------------------------------------------------------------------------------
 
     def select(self, where: bitarray, a: Planes, b: Planes) -> Planes:
-        return [self._blend(where, new, old) for new, old in zip(a, b, strict=True)]
-
-    @staticmethod
-    def _blend(where: bitarray, new: bitarray, old: bitarray) -> bitarray:
-        return where & new | ~where & old
+        others = ~where
+        return [where & new | others & old for new, old in zip(a, b, strict=True)]
 
     def store(self, row: int, value: Planes, where: bitarray | None = None) -> None:
         self._rows[row] = value if where is None else self.select(where, value, self._rows[row])
@@ -132,7 +129,7 @@ class BitSerialEngine(Engine):
         self._words[name] = value if where is None else self.select(where, value, self._words[name])
 
     def set_flag(self, name: str, value: bitarray, where: bitarray | None = None) -> None:
-        self._bits[name] = value if where is None else self._blend(where, value, self._bits[name])
+        self._bits[name] = value if where is None else self.select(where, [value], [self._bits[name]])[0]
 
     # --- route ----------------------------------------------------------------------------------------------
 
@@ -140,9 +137,10 @@ class BitSerialEngine(Engine):
         group = self.shape.group
         routed = []
         for plane in value:
-            moved = zeros(self.shape.lanes)
+            moved = plane.copy()
             for lane, source in enumerate(sources):
-                moved[lane::group] = plane[source::group]
+                if source != lane:
+                    moved[lane::group] = plane[source::group]
             routed.append(moved)
         return routed
 
