@@ -560,7 +560,7 @@ class WorkRecord:
             )
             found[work] = shared_core(self.config, image.count(words, tables, native=native))
         if last:
-            self._words, self._count = np.zeros(1, np.uint32), 0
+            self._words, self._count = self._words if self._count else np.zeros(1, np.uint32), 0
             self._rows, self._ranges, self._many = [], [], 0
             self._requests, self._dealt = [], []
         return found

@@ -361,7 +361,8 @@ class _Run:
         """Return what a share has noted."""
         first, last = share.noted_from, min(share.at(RunWord.NEXT), share.at(RunWord.PAST) - 1)
         count = (share.at(RunWord.NOTE) - share.at(RunWord.NOTE_BEGIN)) // 4
-        return GroupNote(np.arange(first, last + 1), note[:count], np.append(self.starts[first : last + 1], count))
+        note.resize(count, refcheck=False)  # the room that is left goes to others
+        return GroupNote(np.arange(first, last + 1), note, np.append(self.starts[first : last + 1], count))
 
     def _compare(self, tables: list[NDArray[np.uint32]]) -> None:
         """Refuse the run where threads of the host have touched the same words and one of them has written."""
