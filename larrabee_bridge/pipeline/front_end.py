@@ -506,24 +506,26 @@ class _Pass:
             heads = self.heap.words(each, 2 * setting.tiles).reshape(-1, 2)
             heads[:, 1] = each + 8 * np.arange(setting.tiles)
         self.run("bin", "bin", (*self.tiles, ("CAPACITY", room)), owner, registers)
-        return self._entries(lists)
+        return self._entries(lists, int(nodes[0]))
 
-    def _entries(self, lists: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Follow all lists at once, node after node."""
-        memory = self.heap.memory.data.reshape(-1).view(np.int32)
+    def _entries(self, lists: NDArray[np.int64], first: int) -> NDArray[np.int64]:
+        """Follow all lists at once; their nodes begin at ``first`` and end where the lists do begin."""
         tiles = self.setting.tiles
-        at = memory[(lists[:, None] + 8 * np.arange(tiles)) // WORD].reshape(-1).astype(np.int64)
-        which = np.arange(len(at))
-        nodes, owners = [at[:0]], [which[:0]]
-        while (live := np.flatnonzero(at > 0)).size:
-            at, which = at[live], which[live]
-            nodes.append(at // WORD)
-            owners.append(which)
-            at = memory[nodes[-1]]
-        thread, tile = np.divmod(np.concatenate(owners), tiles)
-        # Stable: nodes of one list stay in the order of the list.
-        order = np.argsort(tile * len(lists) + thread, kind="stable")
-        return np.stack([tile, memory[np.concatenate(nodes) + 1]], axis=1)[order]
+        heads = self.heap.words(int(lists[0]), int(lists[-1] - lists[0]) // WORD + 2 * tiles)
+        heads = heads[(lists - lists[0])[:, None] // WORD + 2 * np.arange(tiles)].T.reshape(-1)
+        following, number = self.heap.words(first, int(lists[0] - first) // WORD).reshape(-1, 2).T
+        owner, begun = np.full(len(number), -1), np.flatnonzero(heads)
+        owner[(heads[begun] - first) // 8] = begun
+        # The first node of each node's list, and the steps to it: twice as many in each round.
+        from_first, inner = np.arange(len(number)), np.flatnonzero(following)
+        steps = np.zeros(len(number), np.int64)
+        from_first[(following[inner] - first) // 8], steps[(following[inner] - first) // 8] = inner, 1
+        while (from_first[from_first] != from_first).any():
+            steps, from_first = steps + steps[from_first], from_first[from_first]
+        listed = np.flatnonzero(owner[from_first] >= 0)
+        list_of = owner[from_first[listed]]
+        order = np.lexsort((steps[listed], list_of))
+        return np.stack([list_of // len(lists), number[listed]], axis=1)[order]
 
     def found(self) -> Found:
         """Return the result of all stages."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from larrabee_bridge.pipeline.account import counted_by_cores, grounds_of_cores, left_out, work_of_stages
-from larrabee_bridge.pipeline.bins import BinRule, bin_triangles
+from larrabee_bridge.pipeline.bins import BinRule, begins_of, bin_triangles
 from larrabee_bridge.pipeline.frame import PRIMSET, FrameSetting, LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult, FrontEndSetting, run_front_end
 from larrabee_bridge.pipeline.rasterizer import sampled_bins
@@ -48,7 +48,7 @@ def front_of_screen(
     # Points in order and once each, as `np.unique` finds them, which compares rows one by one.
     order = np.lexsort(given.T[::-1])
     points, corners = given[order], np.empty(len(given), np.int64)
-    new = np.append(True, (points[1:] != points[:-1]).any(axis=1))
+    new = begins_of(*points.T)
     points, corners[order] = points[new], np.cumsum(new) - 1
     # All at one depth, neither near nor far; it is not used here.
     points[:, 2] = 1

@@ -462,8 +462,7 @@ def corners_of(frame: Frame) -> np.ndarray:
         parts = [triangles.corners, triangles.depths[..., None], triangles.colours]
         parts += [triangles.coordinates] if triangles.coordinates is not None else []
         parts += [triangles.nearness[..., None]] if triangles.nearness is not None else []
-        joined = np.concatenate(parts, axis=-1)
-        rows = _packed(joined.reshape(-1, joined.shape[-1]))
+        rows = _packed([part[..., place].reshape(-1) for part in parts for place in range(part.shape[-1])])
         order = np.lexsort(rows) if len(triangles) else np.zeros(0, np.int64)
         new = begins_of(*(row[order] for row in rows))
         numbers = np.empty(len(order), np.int64)
@@ -473,11 +472,11 @@ def corners_of(frame: Frame) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _packed(rows: np.ndarray) -> list[np.ndarray]:
+def _packed(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Return fewer columns that distinguish the same rows, packed into 63 bits each."""
     found: list[np.ndarray] = []
     room = 0
-    for column in rows.T:
+    for column in columns:
         bits = (int(column.max(initial=0)) - int(column.min(initial=0))).bit_length()
         if not found or bits > room:
             found.append(column)

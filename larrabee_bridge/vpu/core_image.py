@@ -387,8 +387,8 @@ def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
 
 FREE = -1
 """Phase of stretches that wait for no other thread."""
-_ROOM = 1 << 20
-"""Words by which the notes of works grow at most."""
+_FEW = 1 << 19
+"""Words of notes up to which room is made for as many more; beyond, for seven times as many."""
 
 
 class Requests(NamedTuple):
@@ -422,7 +422,7 @@ class WorkRecord:
         self._numbers: dict[str, int] = {}
         self._marks: list[Mapping[int, int]] = []
         self._words = np.zeros(1, np.uint32)
-        """Of all notes, with room for more; `ndarray.resize` leaves large arrays where they are."""
+        """Of all notes, then 0, with room for more; room that was never written takes no memory of the host."""
         self._count = 0
         self._rows: list[Numbers] = []
         """For each stretch work, thread, order, number of its program, then the fields of STRETCH."""
@@ -504,9 +504,9 @@ class WorkRecord:
         self._rows.append(rows)
         first, self._count = self._count, self._count + len(note.words)
         if self._count >= len(self._words):
-            room = len(self._words) + min(len(self._words), _ROOM)
-            self._words.resize(max(self._count + 1, room), refcheck=False)
-        self._words[first : self._count] = note.words
+            before, self._words = self._words, np.empty((8 if self._count > _FEW else 2) * self._count, np.uint32)
+            self._words[:first] = before[:first]
+        self._words[first : self._count], self._words[self._count] = note.words, 0
 
     def requests(self, found: Requests) -> None:
         """Add texture requests."""
@@ -560,7 +560,7 @@ class WorkRecord:
             )
             found[work] = shared_core(self.config, image.count(words, tables, native=native))
         if last:
-            self._words, self._count = np.zeros(1, np.uint32), 0
+            self._words, self._count = self._words if self._count else np.zeros(1, np.uint32), 0
             self._rows, self._ranges, self._many = [], [], 0
             self._requests, self._dealt = [], []
         return found

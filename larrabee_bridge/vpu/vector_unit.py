@@ -58,15 +58,19 @@ LONGEST = 10_000_000
 """Instructions that a thread may execute before it counts as endless."""
 
 
+_WORDS = (*(f"r{number}" for number in range(SCALARS)), NEXT)
+_MASKS = tuple(f"k{number}" for number in range(MASKS))
+
+
 def thread_shape(threads: int) -> Shape:
     """Return the lanes of ``threads`` threads: registers v as rows, r as words, k as masks."""
     return Shape(
         lanes=LANES * threads,
         group=LANES,
         rows=VECTORS,
-        words=(*(f"r{number}" for number in range(SCALARS)), NEXT),
+        words=_WORDS,
         carries=FLAGS,
-        masks=tuple(f"k{number}" for number in range(MASKS)),
+        masks=_MASKS,
         bits=32,
     )
 
@@ -146,7 +150,9 @@ class VectorUnit:
         self.lanes.set_group_word(f"r{number}", self._for_each(values))
 
     def _for_each(self, values: NDArray[np.integer] | int) -> NDArray[np.uint32]:
-        return np.broadcast_to(np.asarray(values, np.int64).astype(np.uint32), self.threads)
+        found = np.empty(self.threads, np.uint32)
+        found[:] = np.asarray(values, np.int64)
+        return found
 
     # --- running --------------------------------------------------------------------------------------------
 

@@ -331,9 +331,11 @@ class PictureDifference(NamedTuple):
     def of(cls, side: DrawnFrame, expected: Picture) -> PictureDifference:
         """Return the difference of a machine's picture."""
         mine = side.picture
-        apart = np.abs(mine.colours.astype(np.int16) - expected.colours.astype(np.int16)).max(axis=2)
-        depths = int((mine.depths != expected.depths).sum())
-        return cls(int((apart > 0).sum()), depths, int(apart.max(initial=0)), apart.size, side.own_arithmetic)
+        other = np.flatnonzero(mine.colours != expected.colours)
+        apart = mine.colours.reshape(-1)[other].astype(np.int16) - expected.colours.reshape(-1)[other]
+        depths = int(np.count_nonzero(mine.depths != expected.depths))
+        largest = int(np.abs(apart).max(initial=0))
+        return cls(len(np.unique(other // 3)), depths, largest, mine.depths.size, side.own_arithmetic)
 
     @property
     def wrong(self) -> bool:

@@ -96,13 +96,14 @@ def exact_planes(
     continues as a whole part and a remainder that is below the area: differences of coordinates have 23 bits, areas 47,
     values 31, fractions 16, and no term reaches 2^62. Whole parts may wrap round, as they do modulo 2^64.
     """
-    x, y = (triangles.corners[..., axis].T[..., None] for axis in range(2))
-    area = triangles.doubled_areas[:, None]
+    # One plane after the other, each of all triangles: loops over few elements take long.
+    x, y = np.ascontiguousarray(triangles.corners.transpose(2, 1, 0))
+    area, fractions = triangles.doubled_areas, fractions[:, None]
     # The anchor; a triangle is to the right of it and below but for a part of a pixel.
     left, top = x.min(axis=0) // SUBPIXELS, y.min(axis=0) // SUBPIXELS
     to_x, to_y = left * SUBPIXELS + place[0] - x[0], top * SUBPIXELS + place[1] - y[0]
-    v0 = values[:, 0]
-    v1, v2 = values[:, 1] - v0, values[:, 2] - v0
+    v0, v1, v2 = np.ascontiguousarray(values.transpose(1, 2, 0))
+    v1, v2 = v1 - v0, v2 - v0
     whole_x, rest_x = _divided(v1 * (y[2] - y[0]) - v2 * (y[1] - y[0]), area)
     whole_y, rest_y = _divided(v2 * (x[1] - x[0]) - v1 * (x[2] - x[0]), area)
     a, b = (
@@ -115,7 +116,7 @@ def exact_planes(
     lower, rest = _divided((rest << _LOWER) + rest_x * low_x + rest_y * low_y, area)
     whole = v0 + whole_x * to_x + whole_y * to_y + (upper << _LOWER) + lower
     anchor = _rounded(*_longer(whole, rest, area, fractions), area)
-    return a, b, anchor - a * left - b * top
+    return a.T, b.T, (anchor - a * left - b * top).T
 
 
 def _divided(numerator: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -217,13 +218,13 @@ class Quotients(NamedTuple):
         return found
 
     def _values(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
-        a, b, c = (values.take(triangle, axis=0) for values in (self.a, self.b, self.c))
-        found = a * column[..., None] + b * row[..., None] + c & _WORD - 1
-        return found - (found >> 31) * _WORD
+        a, b, c = (values.T.take(triangle, axis=1) for values in (self.a, self.b, self.c))
+        found = a * column + b * row + c & _WORD - 1
+        return np.moveaxis(found - (found >> 31) * _WORD, 0, -1)
 
 
 def _divisors(values: np.ndarray) -> np.ndarray:
-    return np.maximum(values[..., DIVISOR, None], 1)  # where no triangle is, it may be anything
+    return np.maximum(values[..., DIVISOR], 1)[..., None]  # where no triangle is, it may be anything
 
 
 def quotients_of(
@@ -247,7 +248,7 @@ def quotients_of(
         parts.append(np.where(level[..., None], triangles.coordinates, triangles.coordinates * near >> bits))
         ups += [_NEAREST_BITS - bits] * 2
     values = np.concatenate(parts, axis=-1)
-    up = np.where(level, np.array(ups), 0)
+    up = np.where(level[:, 0], np.array(ups)[:, None], 0).T
     found = exact_planes(triangles, values, np.zeros(values.shape[-1], np.int64), place)
     a, b, c = (each << up & _WORD - 1 for each in found)
     return Quotients(a, b, c, bits)

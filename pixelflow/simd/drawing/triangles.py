@@ -92,8 +92,8 @@ class ScreenTriangles:
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """The least and the greatest x and y of each triangle: int64[triangle, xy] each."""
-        a, b, c = (self.corners[:, corner] for corner in range(3))
-        return np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+        a, b, c = np.ascontiguousarray(self.corners.transpose(1, 2, 0))
+        return np.minimum(np.minimum(a, b), c).T, np.maximum(np.maximum(a, b), c).T
 
     @property
     def doubled_areas(self) -> np.ndarray:
@@ -103,14 +103,16 @@ class ScreenTriangles:
     @property
     def flat(self) -> np.ndarray:
         """True if the three corners of a triangle have one colour: bool[triangle]."""
-        return (self.colours == self.colours[:, :1]).all(axis=(1, 2))
+        a, b, c = self.colours.transpose(1, 2, 0)
+        return ((a == b) & (a == c)).all(axis=0)
 
     @property
     def level(self) -> np.ndarray:
         """True if the three corners of a triangle are equally far, so that all is linear on it: bool[triangle]."""
         if self.nearness is None:
             return np.ones(len(self), bool)
-        return (self.nearness == self.nearness[:, :1]).all(axis=1)
+        a, b, c = self.nearness.T
+        return (a == b) & (a == c)
 
 
 def snap(
@@ -131,18 +133,15 @@ def snap(
     points, depths = np.asarray(points, np.float64), np.asarray(depths, np.float64)
     snapped = np.rint(points * SUBPIXELS)
     inside = (snapped >= -REACH * SUBPIXELS) & (snapped < REACH * SUBPIXELS)  # false for what is not a number
-    bad_point = ~inside.all(axis=(1, 2))
-    bad_depth = ~(np.isfinite(depths) & (depths >= 0) & (depths <= 1)).all(axis=1)
+    bad = {"corner": ~inside, "depth": ~((depths >= 0) & (depths <= 1))}
     texels = None if coordinates is None else np.rint(np.asarray(coordinates, np.float64) * TEXEL)
-    bad_texel = np.zeros(len(points), bool)
-    if texels is not None:
-        bad_texel |= ~(np.abs(texels) < REACH * TEXEL).all(axis=(1, 2))
     colours = np.asarray(colours)
-    bad_colour = ~((colours >= 0) & (colours <= 255) & (colours == np.rint(colours))).all(axis=(1, 2))
-    bad = {"corner": bad_point, "depth": bad_depth, "colour": bad_colour, "texture coordinate": bad_texel}
+    bad["colour"] = ~((colours >= 0) & (colours <= 255) & (colours == np.rint(colours)))
+    if texels is not None:
+        bad["texture coordinate"] = ~(np.abs(texels) < REACH * TEXEL)
     shares = None if nearness is None else np.asarray(nearness, np.float64)
     if shares is not None:
-        bad["nearness"] = ~((shares > 0) & (shares <= 1)).all(axis=1)
+        bad["nearness"] = ~((shares > 0) & (shares <= 1))
     if any(each.any() for each in bad.values()):
         raise InputError(_faults(bad))
     corners = snapped.astype(np.int64)
@@ -182,7 +181,7 @@ def _faults(bad: dict[str, np.ndarray]) -> list[Fault]:
     for what, where in bad.items():
         found += [
             Fault(f"triangle {index + 1}: a {what} is out of range or not a number", hint=hints[what])
-            for index in np.flatnonzero(where)[:_MOST_REPORTED]
+            for index in np.flatnonzero(where.reshape(len(where), -1).any(axis=1))[:_MOST_REPORTED]
         ]
     return found[:_MOST_REPORTED]
 

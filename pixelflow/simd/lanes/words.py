@@ -136,8 +136,7 @@ class WordsEngine(Engine):
         self._rows: list[Word] = [self.word(0)] * shape.rows
         self._words: dict[str, Word] = dict.fromkeys((*shape.words, *shape.counters), self.word(0))
         self._flags: dict[str, Bit] = dict.fromkeys((*shape.carries, *shape.masks), self._false)
-        self._x = np.zeros(self._whole, np.int64)
-        self._y = np.zeros(self._whole, np.int64)
+        self._x = self._y = np.zeros((1, 1), np.int64)
         self._lane = np.arange(shape.group, dtype=np.uint32)[None]
         self._bit_values = np.uint32(1) << self._lane if shape.group <= _ALL else None
         self._within: Bit | None = None

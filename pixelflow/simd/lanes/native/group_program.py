@@ -246,9 +246,9 @@ class GroupFrame(NamedTuple):
             at, size = place.at // 4, 1 if place.single else self.group
             if isinstance(place.name, int) or place.bits == 32:
                 words = values.rows[place.name] if isinstance(place.name, int) else values.words[place.name]
-                if words.size > 1 or words.any():  # most are 0 at first
+                if words.size > 1 or words.item():  # most are 0 at first
                     frames[:, at : at + size] = words[:, :size]
-            elif (bits := values.flags[place.name]).any():
+            elif (bits := values.flags[place.name]).size > 1 or bits.item():
                 frames[:, at] = bits[:, 0] if place.single else _packed(bits, self.group)
         return frames
 

@@ -296,7 +296,7 @@ class _Run:
 
     def _done(self, groups: int) -> int:
         """Return how many parts the first groups have executed."""
-        return int(self.frames[:groups, 2:4].copy().view(np.uint64).sum())
+        return int(self.frames.view(np.uint64)[:groups, 1].sum())
 
     def _share(self, first: int, past: int) -> _Share:
         table = np.zeros(self.memory.size // 4 + 1, np.uint32) if self.tracked else None
@@ -361,7 +361,8 @@ class _Run:
         """Return what a share has noted."""
         first, last = share.noted_from, min(share.at(RunWord.NEXT), share.at(RunWord.PAST) - 1)
         count = (share.at(RunWord.NOTE) - share.at(RunWord.NOTE_BEGIN)) // 4
-        return GroupNote(np.arange(first, last + 1), note[:count], np.append(self.starts[first : last + 1], count))
+        note.resize(count, refcheck=False)  # the room that is left goes to others
+        return GroupNote(np.arange(first, last + 1), note, np.append(self.starts[first : last + 1], count))
 
     def _compare(self, tables: list[NDArray[np.uint32]]) -> None:
         """Refuse the run where threads of the host have touched the same words and one of them has written."""
