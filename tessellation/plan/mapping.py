@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -114,7 +115,7 @@ def allocate(samples: Sequence[int], array: ArrayConfig, patches: Sequence[int] 
     capacity = len(_emc_blocks(array)) * array.emcs
     passes = _cut(_small(marked), capacity)
     across = _across(marked, array)
-    return (*(Pass(load_order(_in_z_order(0, members, array)), array.lanes) for members in passes), *across)
+    return (*(Pass(load_order(tuple(_in_z_order(0, members, array))), array.lanes) for members in passes), *across)
 
 
 class Marked(NamedTuple):
@@ -142,7 +143,7 @@ def allocate_modules(marked: Sequence[Marked], array: ArrayConfig, *, raster: bo
     by_module = [_module_passes(module, queue, array, raster) for module, queue in enumerate(queues)]
     number = max(map(len, by_module))
     merged = [[place for one in by_module if index < len(one) for place in one[index]] for index in range(number)]
-    return (*(Pass(load_order(placed), array.lanes) for placed in merged), *_across(marked, array))
+    return (*(Pass(load_order(tuple(placed)), array.lanes) for placed in merged), *_across(marked, array))
 
 
 def _small(marked: Sequence[Marked]) -> list[Marked]:
@@ -175,7 +176,7 @@ def _across(marked: Sequence[Marked], array: ArrayConfig) -> list[Pass]:
                 for first, members in bands.items()
                 for at, one in enumerate(members[start : start + in_a_row])
             ]
-            passes.append(Pass(load_order(placed), array.lanes))
+            passes.append(Pass(load_order(tuple(placed)), array.lanes))
     return passes
 
 
@@ -232,7 +233,8 @@ def _in_rows(module: int, members: Sequence[Marked], array: ArrayConfig) -> list
     ]
 
 
-def load_order(placements: Sequence[Placement]) -> tuple[Placement, ...]:
+@lru_cache(maxsize=16)
+def load_order(placements: tuple[Placement, ...]) -> tuple[Placement, ...]:
     """Return the placements so that loads to whole quadrants leave each patch with its own data.
 
     A load enables the quadrant right of and below a patch's first PE with two compares, so it also overwrites every

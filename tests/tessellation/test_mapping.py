@@ -96,7 +96,7 @@ def test_sample_counts_out_of_range_are_all_named():
 
 def test_overlapping_squares_have_no_load_order():
     with pytest.raises(ValueError, match="overlap"):
-        load_order([Placement(0, 8, 0, 0), Placement(1, 4, 4, 4)])
+        load_order((Placement(0, 8, 0, 0), Placement(1, 4, 4, 4)))
 
 
 # --- figure 9 --------------------------------------------------------------------------------------------------------

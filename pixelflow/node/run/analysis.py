@@ -142,19 +142,24 @@ class WholeCalls:
         self._ports = ports
         self._returns = [index for index, _ in sequencer.program.by_kind.places_of(RET)]
         self._bodies: dict[int, RoutineBody | None] = {}
+        self._arguments: dict[int, tuple[tuple[int, int | None], ...]] = {}
+        """Of calls, by their kind."""
 
     def at(self, index: int) -> WholeCall | None:
         """Return the call at a CALL instruction; None where the routine is not straight code."""
-        sequencer = self._sequencer
-        target, arguments = sequencer.program.by_kind[index].operands
+        sequencer, code = self._sequencer, self._sequencer.program.by_kind
+        kind = code.kind_list[index]
+        target, arguments = code.kinds[kind].operands
         if target not in self._bodies:
             self._bodies[target] = self._look(target)
         body = self._bodies[target]
         if body is None:
             return None
-        cycles = sequencer.cycles[index] + body.cycles
-        values = tuple((each.offset if isinstance(each, Mem) else each.value, each.base) for each in arguments)
-        return WholeCall(index, index + 1, cycles, (), body=body, arguments=values, sequencer=sequencer)
+        if kind not in self._arguments:
+            values = [(each.offset if isinstance(each, Mem) else each.value, each.base) for each in arguments]
+            self._arguments[kind] = tuple(values)
+        cycles, given = sequencer.cycles[index] + body.cycles, self._arguments[kind]
+        return WholeCall(index, index + 1, cycles, (), body=body, arguments=given, sequencer=sequencer)
 
     def _look(self, target: int) -> RoutineBody | None:
         """Return the routine at a word address; None where it is not straight code or certainly accesses a port."""
