@@ -319,7 +319,7 @@ class _Run:
         self.list_bytes[numbers] = memory.list_bytes()
         self.unit.finish()
         if not self._waits:
-            self.finish()
+            self.accounts.finish(more=True)
         return memory.pixels()
 
     def _then(self, add: Callable[[], None]) -> None:

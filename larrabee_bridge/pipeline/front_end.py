@@ -509,7 +509,7 @@ class _Pass:
         return self._entries(lists, int(nodes[0]))
 
     def _entries(self, lists: NDArray[np.int64], first: int) -> NDArray[np.int64]:
-        """Follow all lists at once; their nodes begin at ``first`` and end where the lists do begin."""
+        """Follow all lists at once; their nodes begin at ``first`` and end where the lists begin."""
         tiles = self.setting.tiles
         heads = self.heap.words(int(lists[0]), int(lists[-1] - lists[0]) // WORD + 2 * tiles)
         heads = heads[(lists - lists[0])[:, None] // WORD + 2 * np.arange(tiles)].T.reshape(-1)
@@ -517,13 +517,12 @@ class _Pass:
         owner, begun = np.full(len(number), -1), np.flatnonzero(heads)
         owner[(heads[begun] - first) // 8] = begun
         # The first node of each node's list, and the steps to it: twice as many in each round.
-        from_first, inner = np.arange(len(number)), np.flatnonzero(following)
-        steps = np.zeros(len(number), np.int64)
-        from_first[(following[inner] - first) // 8], steps[(following[inner] - first) // 8] = inner, 1
-        while (from_first[from_first] != from_first).any():
-            steps, from_first = steps + steps[from_first], from_first[from_first]
-        listed = np.flatnonzero(owner[from_first] >= 0)
-        list_of = owner[from_first[listed]]
+        begin, inner, steps = np.arange(len(number)), np.flatnonzero(following), np.zeros(len(number), np.int64)
+        begin[(following[inner] - first) // 8], steps[(following[inner] - first) // 8] = inner, 1
+        while (begin[begin] != begin).any():
+            steps, begin = steps + steps[begin], begin[begin]
+        listed = np.flatnonzero(owner[begin] >= 0)
+        list_of = owner[begin[listed]]
         order = np.lexsort((steps[listed], list_of))
         return np.stack([list_of // len(lists), number[listed]], axis=1)[order]
 

@@ -81,9 +81,9 @@ class Accounts:
             found[tile] = core.cycles
         return found
 
-    def finish(self) -> None:
-        """Time the tiles that are recorded."""
-        self.shared |= self.record.count()
+    def finish(self, *, more: bool = False) -> None:
+        """Time the tiles that are recorded; there may be ``more``."""
+        self.shared |= self.record.count(more=more)
 
     def run(
         self,

@@ -387,8 +387,6 @@ def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
 
 FREE = -1
 """Phase of stretches that wait for no other thread."""
-_FEW = 1 << 19
-"""Words of notes up to which room is made for as many more; beyond, for seven times as many."""
 
 
 class Requests(NamedTuple):
@@ -504,7 +502,8 @@ class WorkRecord:
         self._rows.append(rows)
         first, self._count = self._count, self._count + len(note.words)
         if self._count >= len(self._words):
-            before, self._words = self._words, np.empty((8 if self._count > _FEW else 2) * self._count, np.uint32)
+            room = self._count * (2 if self._count < 1 << 19 else 8)  # what malloc keeps, or maps
+            before, self._words = self._words, np.empty(room, np.uint32)
             self._words[:first] = before[:first]
         self._words[first : self._count], self._words[self._count] = note.words, 0
 
@@ -523,9 +522,11 @@ class WorkRecord:
         works: Numbers | None = None,
         core: CoreImage | None = None,
         last: bool = True,
+        more: bool = False,
     ) -> dict[int, SharedCore]:
         """Return the account of a core for each work, by the work's number; empties the record if it is the ``last``.
 
+        If there will be ``more`` works, the record keeps the room for their notes.
         ``native`` is that of `take_turns`; ``works`` are the numbers of works in place of those recorded, ``core`` is
         one that has been used before.
         """
@@ -560,7 +561,7 @@ class WorkRecord:
             )
             found[work] = shared_core(self.config, image.count(words, tables, native=native))
         if last:
-            self._words, self._count = self._words if self._count else np.zeros(1, np.uint32), 0
+            self._words, self._count = self._words if more else np.zeros(1, np.uint32), 0
             self._rows, self._ranges, self._many = [], [], 0
             self._requests, self._dealt = [], []
         return found

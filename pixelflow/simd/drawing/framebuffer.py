@@ -261,7 +261,7 @@ def _fragments(target: Framebuffer, draw: Draw) -> Iterator[_Fragments]:
         depths = np.stack([each.depths(*where) for each in planes], axis=1)
         source = np.zeros((len(at), 3), np.uint8)
         if coloured:
-            source = _at_sample([each.colours(*where).astype(np.uint8) for each in planes], at)
+            source = _at_sample([each.colours(*where).astype(np.uint8, order="C") for each in planes], at)
         alpha = np.full(len(at), state.alpha, np.uint8)
         if texture is not None:
             uv = _at_sample([each.texels(*where) for each in planes], at)

@@ -111,8 +111,7 @@ class ScreenTriangles:
         """True if the three corners of a triangle are equally far, so that all is linear on it: bool[triangle]."""
         if self.nearness is None:
             return np.ones(len(self), bool)
-        a, b, c = self.nearness.T
-        return (a == b) & (a == c)
+        return (self.nearness == self.nearness[:, :1]).all(axis=1)
 
 
 def snap(

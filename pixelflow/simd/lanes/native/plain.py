@@ -84,25 +84,6 @@ _ARITHMETIC = {
 _COMPARED = {ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge", ast.Eq: "eq", ast.NotEq: "ne"}
 
 
-def add_four(sums: Longs, to: int, row: Longs, at: int) -> int:
-    """Add four numbers to as many others, natively as one vector."""
-    sums[to] += row[at]
-    sums[to + 1] += row[at + 1]
-    sums[to + 2] += row[at + 2]
-    sums[to + 3] += row[at + 3]
-    return 0
-
-
-_ADD_FOUR = """define internal i64 @add_four(ptr %sums, i64 %to, ptr %row, i64 %at) nounwind alwaysinline {
-  %there = getelementptr i64, ptr %sums, i64 %to
-  %here = getelementptr i64, ptr %row, i64 %at
-  %before = load <4 x i64>, ptr %there, align 8
-  %more = load <4 x i64>, ptr %here, align 8
-  %after = add <4 x i64> %before, %more
-  store <4 x i64> %after, ptr %there, align 8
-  ret i64 0
-}"""
-
 _INLINED = 150
 """Lines of LLVM IR below which a function is copied to wherever it is called; others only where that is one place."""
 
@@ -146,8 +127,8 @@ def _identity(function: Plain) -> tuple[object, ...]:
 def text_of(exported: Plain, others: Sequence[Plain] = ()) -> str:
     """Return plain functions as LLVM IR, of which only ``exported`` is seen from outside."""
     known = {each.__name__ for each in (exported, *others)}
-    made = [_Function(each, known, each is exported) for each in (*others, exported) if each is not add_four]
-    text = "\n".join([*([_ADD_FOUR] if add_four in others else []), *(each.text for each in made)])
+    made = [_Function(each, known, each is exported) for each in (*others, exported)]
+    text = "\n".join(each.text for each in made)
     for each in made[:-1]:
         if len(each.lines) < _INLINED or text.count(f"@{each.title}(") == 2:  # with its definition
             text = text.replace(each.lines[0], each.lines[0].replace(" nounwind {", " nounwind alwaysinline {"))

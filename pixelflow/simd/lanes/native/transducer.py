@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.lanes.native.plain import Longs, Words, add_four, executed, pays_natively
+from pixelflow.simd.lanes.native.plain import Longs, Words, executed, pays_natively
 
 _CHUNK = 4
 """Sums are added four at a time: a row is a multiple."""
@@ -100,7 +100,6 @@ class Transducer:
             while executed(
                 walk_streams,
                 (*streams, self._slots, len(self._slots) - 1, self._rows, self._rows.shape[1], place),
-                (add_four,),
                 natively=True,
             ):
                 stream, at = place.tolist()
@@ -247,7 +246,10 @@ def walk_streams(
             row, end = (value & _LOW) * width, (value & _LOW) * width + width
             to = total
             while row < end:
-                add_four(sums, to, rows, row)
+                sums[to] += rows[row]
+                sums[to + 1] += rows[row + 1]
+                sums[to + 2] += rows[row + 2]
+                sums[to + 3] += rows[row + 3]
                 row, to = row + 4, to + 4
         states[one] = state
         stream, at = stream + 1, past
