@@ -34,7 +34,7 @@ def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     with kept_processes(jobs) as processes:
 
         def here(order: FrameOrder) -> None:
-            maker.draw(order, _untold)
+            maker.draw(order)
 
         def apart(order: FrameOrder) -> None:
             maker.draw_apart(order, processes)
@@ -57,10 +57,6 @@ def _case(samples: int, processes: int, draw: Callable[[FrameOrder], None]) -> C
         return ((perf_counter() - begin) / pictures,)
 
     return Case("", once, {"samples": samples, "processes": processes})
-
-
-def _untold(text: object, /, share: float | None = None) -> None:
-    """Report nothing."""
 
 
 def _parts(cases: Sequence[Case]) -> list[Part]:

@@ -58,19 +58,16 @@ LONGEST = 10_000_000
 """Instructions that a thread may execute before it counts as endless."""
 
 
-_WORDS = (*(f"r{number}" for number in range(SCALARS)), NEXT)
-_MASKS = tuple(f"k{number}" for number in range(MASKS))
-
-
+@cache
 def thread_shape(threads: int) -> Shape:
     """Return the lanes of ``threads`` threads: registers v as rows, r as words, k as masks."""
     return Shape(
         lanes=LANES * threads,
         group=LANES,
         rows=VECTORS,
-        words=_WORDS,
+        words=(*(f"r{number}" for number in range(SCALARS)), NEXT),
         carries=FLAGS,
-        masks=_MASKS,
+        masks=tuple(f"k{number}" for number in range(MASKS)),
         bits=32,
     )
 

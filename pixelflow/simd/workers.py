@@ -64,10 +64,6 @@ class WorkerPool(NamedTuple):
             yield from _through(begin(jobs, jobs), work, items, name)
 
 
-HERE = WorkerPool()
-"""This process."""
-
-
 class KeptProcesses:
     """Up to ``jobs`` processes, started on demand, that execute single tasks for any thread."""
 

@@ -7,7 +7,8 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -83,12 +84,17 @@ def _step(who: str, clock_mhz: float, cycles: int, stages: Mapping[str, int], wh
     return {"who": who, "clock_mhz": clock_mhz, "cycles": cycles, "stages": shown, "whose": whose}
 
 
+def _unheard(text: object, /, share: float | None = None) -> None:
+    """Report nothing."""
+
+
 class FrameMaker:
     """Makes frames of one set of patches; the node with the patches is kept from frame to frame."""
 
     def __init__(self, name: str, patches: Sequence[Patch]) -> None:
         self.name = name
         self.patches = tuple(patches)
+        self._packed = pickle.dumps((name, self.patches))
         self._busy = threading.Lock()
         self._manager: PatchManager | None = None
         self._made: tuple[str, str] | None = None
@@ -96,7 +102,9 @@ class FrameMaker:
         self._configuring = 0
         """Cycles in which its LEE was configured, by its first pass."""
 
-    def draw(self, order: FrameOrder, progress: Telling, watch: Callable[[Node], None] | None = None) -> Answer:
+    def draw(
+        self, order: FrameOrder, progress: Telling = _unheard, watch: Callable[[Node], None] | None = None
+    ) -> Answer:
         """Tessellate all patches and draw them: the account of both, and the pixels; ``progress`` may raise to end it.
 
         ``watch`` is called with the node that draws, where PixelFlow does. Raises InputError for what the machines
@@ -108,10 +116,6 @@ class FrameMaker:
     def draw_apart(self, order: FrameOrder, processes: KeptProcesses) -> Answer:
         """Make the frame in another process, for several at once; raises what `draw` does, and WorkerLost."""
         return processes.one(_drawn_apart, (self._packed, order), "a picture")
-
-    @cached_property
-    def _packed(self) -> bytes:
-        return pickle.dumps((self.name, self.patches))
 
     def _drawn(self, order: FrameOrder, progress: Telling, watch: Callable[[Node], None] | None) -> Answer:
         begin = time.perf_counter()
@@ -180,7 +184,7 @@ class FrameMaker:
 def _drawn_apart(asked: tuple[bytes, FrameOrder]) -> Answer:
     """Make a frame in a process that is one of several."""
     packed, order = asked
-    return _maker_of(packed).draw(order, _unheard)
+    return _maker_of(packed).draw(order)
 
 
 @lru_cache(maxsize=2)
@@ -189,8 +193,10 @@ def _maker_of(packed: bytes) -> FrameMaker:
     return FrameMaker(*pickle.loads(packed))
 
 
-def _unheard(text: object, /, share: float | None = None) -> None:
-    """Report nothing."""
+def _warm_up(maker: FrameMaker, order: FrameOrder, processes: KeptProcesses) -> None:
+    """Have each process make a picture; an error is reported for one that is asked for."""
+    with contextlib.suppress(SimulatorError), ThreadPoolExecutor(processes.jobs) as threads:
+        list(threads.map(lambda _: maker.draw_apart(order, processes), range(processes.jobs)))
 
 
 _Drawing = tuple[Picture, dict[str, Json], float, Sequence[str]]
@@ -260,8 +266,8 @@ class DrawingRoom:
         ``processes`` make pictures that are turned. ``tell`` sends the page what is being done for its picture.
         """
         self._explore, self._processes, self._tell = explore, processes, tell
-        self._beginning: list[threading.Thread] | None = None
-        """Threads that wait for the warm-up of a process each; None until a picture is turned."""
+        self._warming: threading.Thread | None = None
+        """Waits for the first pictures of all processes; None until a picture is turned."""
         self._models: dict[str, FrameMaker | None] = dict.fromkeys(BUILT_IN)
         """Those without a maker have not been loaded yet."""
         self._first = next(iter(BUILT_IN))
@@ -344,25 +350,12 @@ class DrawingRoom:
         maker, processes = self._maker(given), self._processes
         if processes is None or order.machine != PIXELFLOW or not given.whole("turning"):
             return maker.draw(order, go_on)
-        if self._ready:
+        if self._warming is None:
+            self._warming = threading.Thread(target=_warm_up, args=(maker, order, processes), daemon=True)
+            self._warming.start()
+        elif not self._warming.is_alive():
             return maker.draw_apart(order, processes)
-        if self._beginning is None:
-            first = partial(self._begin, partial(maker.draw_apart, order, processes))
-            self._beginning = [threading.Thread(target=first, daemon=True) for _ in range(processes.jobs)]
-            for each in self._beginning:
-                each.start()
         return maker.draw(order, go_on)
-
-    @property
-    def _ready(self) -> bool:
-        """True once every process has been warmed up."""
-        return self._beginning is not None and not any(each.is_alive() for each in self._beginning)
-
-    @staticmethod
-    def _begin(draw: Callable[[], Answer]) -> None:
-        """Warm up a process; an error is reported for the first picture that is asked of it."""
-        with contextlib.suppress(SimulatorError):
-            draw()
 
     def _record(self, given: Given) -> Answer:
         """Open a run in the explorer: pass 0 is the tessellation, N the drawing of region N."""

@@ -349,8 +349,7 @@ class Worker:
                 if self._closed:
                     return
                 job = self._jobs.pop(0) if self._jobs else None
-                if job is not None:
-                    self._present.append(job)
+                self._present += [job] if job is not None else []
             if job is not None:
                 job.work()
                 busy = self._idle is not None

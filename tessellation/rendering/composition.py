@@ -222,9 +222,8 @@ def draw_on_nodes(
     if roles.alone and frame.plain:
         triangles, size = plain_triangles(frame), (frame.width, frame.height)
         drawn = render(
-            triangles, *size, background=frame.background, config=config, engine=engine, progress=progress,
-            watch=watch,
-        )  # fmt: skip
+            triangles, *size, background=frame.background, config=config, engine=engine, progress=progress, watch=watch
+        )
         return Composed(drawn.picture, roles, (drawn,), None, ())
     if frame.plain and not roles.shaders:
         records: FinishedRecords | DeferredRecords = FinishedRecords(frame)

@@ -24,8 +24,8 @@ from pixelflow.simd.attendance import Counting, unseen
 from pixelflow.simd.errors import Fault, InputError, MachineFault, Place
 from pixelflow.simd.files import TEXTURE, read_bytes, read_text
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number
-from pixelflow.simd.workers import HERE, WorkerPool
-from tests.recorded import RECORDS
+from pixelflow.simd.workers import WorkerPool
+from tests.recorded import HERE, RECORDS
 from tests.recorded.attila_names import overridden
 
 # Files of records: ``runs.csv``, tables of statistics, scenes and frames of a folder, read once and checked.

@@ -46,8 +46,8 @@ from pixelflow.simd.files import parse_json, read_bytes, unpacked
 from pixelflow.simd.isa.encoding import EncodingError
 from pixelflow.simd.report import Column, Json, Part, Report, counted, number
 from pixelflow.simd.report import Table as ReportTable
-from pixelflow.simd.workers import HERE, WorkerPool
-from tests.recorded import RECORDS
+from pixelflow.simd.workers import WorkerPool
+from tests.recorded import HERE, RECORDS
 
 # Files of records: JSON objects with a list ``records``, and CSV tables, plain or gzipped.
 
