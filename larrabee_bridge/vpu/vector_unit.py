@@ -147,9 +147,7 @@ class VectorUnit:
         self.lanes.set_group_word(f"r{number}", self._for_each(values))
 
     def _for_each(self, values: NDArray[np.integer] | int) -> NDArray[np.uint32]:
-        found = np.empty(self.threads, np.uint32)
-        found[:] = np.asarray(values, np.int64)
-        return found
+        return np.full(self.threads, np.asarray(values, np.int64), np.uint32)
 
     # --- running --------------------------------------------------------------------------------------------
 

@@ -36,11 +36,10 @@ def check_picture(scene: str | None, path: str, endings: Sequence[str] = STILL, 
 
 
 def write_picture(path: str, picture: Picture) -> None:
-    """Write the colours of a picture as PNG."""
+    """Write the colours of a picture as PNG, in half the usual time with an eighth more bytes."""
     from PIL import Image
 
     with output_file(path, binary=True) as stream:
-        # In half the time of the usual level, for an eighth more bytes.
         Image.fromarray(picture.colours, "RGB").save(stream, format="PNG", compress_level=3)
 
 
