@@ -196,7 +196,7 @@ _DRAWN = (".toml", *MESH_SUFFIXES)
 """Suffixes of files that commands draw."""
 _PORTS = range(65536)
 _MOST_JOBS = 4
-"""Processes by default: as many make more pictures than are seen."""
+"""Processes by default: more would make more pictures than one can see."""
 _OF_PROGRAMS = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
 """Options for a program alone."""
 _SHORT = {"overrides": "-D", "parameters": "-P"}
@@ -214,8 +214,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_machine_option(parser)
     add("--port", type=_port, default=0, metavar="N", help="port of this host (default: any that is free)")
     add("--no-open", action="store_true", help="print the address, and open no browser")
-    add("--jobs", type=count, metavar="N", help="processes of this machine, each with a picture, while PixelFlow's "
-        f"pictures are turned (default: one a processor, at most {_MOST_JOBS})")  # fmt: skip
+    add("--jobs", type=count, metavar="N", help="processes of this machine, each making whole pictures, while "
+        f"PixelFlow's are turned (default: one a processor, at most {_MOST_JOBS})")  # fmt: skip
     add("--max-cycles", type=count, metavar="N", help="a cycle limit for a program")
     add("--memory", metavar="F.npz", help="initial PE memory of a program: array `memory`, or arrays named as ranges")
     add_config_options(parser)

@@ -19,10 +19,10 @@ from pixelflow.simd.errors import SimulatorError
 
 if TYPE_CHECKING:  # needed in a process with workers only: most runs have none
     from concurrent.futures import Executor, Future
-    from queue import LifoQueue
+    from queue import SimpleQueue
 
     _Beginning = Callable[[int, int], list[Executor]]
-    """Begins this many processes, of as many at the same time."""
+    """Starts some processes, of so many that share the processors."""
 
 _Item = TypeVar("_Item")
 _Found = TypeVar("_Found")
@@ -69,12 +69,12 @@ class KeptProcesses:
 
     def __init__(self, jobs: int, begin: _Beginning) -> None:
         """``begin`` is that of `kept_processes`."""
-        from queue import LifoQueue
+        from queue import SimpleQueue
 
         self.jobs = jobs
         self._begin = begin
-        self._free: LifoQueue[Executor | None] = LifoQueue()
-        """Free processes, those last used first; None for one that has not begun."""
+        self._free: SimpleQueue[Executor | None] = SimpleQueue()
+        """Free processes, used in turn; None for one that has not begun."""
         for _ in range(jobs):
             self._free.put(None)
 
@@ -118,6 +118,11 @@ def _gone(name: str, when: str = "while it worked on") -> WorkerLost:
     return WorkerLost(f"a process of --jobs was killed {when} {name}; where memory was short, fewer --jobs need less")
 
 
+def _ended(name: str) -> WorkerLost:
+    """Return the error of processes that were ended by their keeper."""
+    return WorkerLost(f"the processes of --jobs have been ended, and {name} is not done")
+
+
 def _through(
     executors: Sequence[Executor],
     work: Callable[[_Item], _Found],
@@ -125,7 +130,7 @@ def _through(
     name: Callable[[_Item], str],
 ) -> Iterator[tuple[int, _Found]]:
     """Have processes do items, one at a time each; yield places and results as they are finished."""
-    from concurrent.futures import FIRST_COMPLETED, wait
+    from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
     from concurrent.futures.process import BrokenProcessPool
 
     waiting = iter(range(len(items)))
@@ -139,8 +144,8 @@ def _through(
             running[executor.submit(work, items[place])] = place, executor
         except BrokenProcessPool:
             raise _gone(name(items[place]), "before it had") from None
-        except RuntimeError:  # by their keeper
-            raise WorkerLost(f"the processes of --jobs have been ended, and {name(items[place])} is not done") from None
+        except RuntimeError:
+            raise _ended(name(items[place])) from None
 
     for executor in executors:
         begin(executor)
@@ -152,13 +157,19 @@ def _through(
                 found = future.result()
             except BrokenProcessPool:
                 raise _gone(name(items[place])) from None
+            except CancelledError:
+                raise _ended(name(items[place])) from None
             begin(executor)
             yield place, found
 
 
+_starting = threading.Lock()
+"""Held while processes begin: one thread after the other hides its script, and none begins once they are ended."""
+
+
 @contextlib.contextmanager
 def _processes() -> Iterator[_Beginning]:
-    """Give a way to begin processes, for this many at the same time, and end them."""
+    """Give a function that starts processes, and end them."""
     import multiprocessing
 
     before = set(multiprocessing.active_children())
@@ -166,10 +177,10 @@ def _processes() -> Iterator[_Beginning]:
     ended = False
 
     def begin(some: int, jobs: int) -> list[Executor]:
-        if ended:
-            raise WorkerLost("the processes of --jobs have been ended")
         begun: list[Executor] = []
-        with _interrupts_blocked():
+        with _starting, _interrupts_blocked():
+            if ended:
+                raise _ended("the next one")
             for _ in range(some):
                 begun.append(_process(jobs))
                 executors.append(begun[-1])
@@ -178,13 +189,15 @@ def _processes() -> Iterator[_Beginning]:
     try:
         yield begin
     except BaseException:
-        ended = True
+        with _starting:
+            ended = True
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
         for executor in executors:
             executor.shutdown(cancel_futures=True)
         raise
-    ended = True
+    with _starting:
+        ended = True
     for executor in executors:
         executor.shutdown()
 
@@ -256,23 +269,19 @@ def _interrupts_blocked() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-_hiding = threading.Lock()
-
-
 @contextlib.contextmanager
 def _without_the_script() -> Iterator[None]:
     """Let processes that begin meanwhile import what they need and not the script that runs here.
 
     Their tasks are in packages, and a script that does not ask for its name would begin again in each of them.
     """
-    with _hiding:  # as several threads may begin processes
-        script = vars(sys.modules["__main__"])
-        hidden: dict[str, object] = {name: script.pop(name) for name in ("__file__", "__spec__") if name in script}
-        script["__spec__"] = None
-        try:
-            yield
-        finally:
-            script.update(hidden)
+    script = vars(sys.modules["__main__"])
+    hidden: dict[str, object] = {name: script.pop(name) for name in ("__file__", "__spec__") if name in script}
+    script["__spec__"] = None
+    try:
+        yield
+    finally:
+        script.update(hidden)
 
 
 class _Share:

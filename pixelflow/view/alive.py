@@ -7,7 +7,6 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -194,9 +193,10 @@ def _maker_of(packed: bytes) -> FrameMaker:
 
 
 def _warm_up(maker: FrameMaker, order: FrameOrder, processes: KeptProcesses) -> None:
-    """Have each process make a picture; an error is reported for one that is asked for."""
-    with contextlib.suppress(SimulatorError), ThreadPoolExecutor(processes.jobs) as threads:
-        list(threads.map(lambda _: maker.draw_apart(order, processes), range(processes.jobs)))
+    """Have one process after the other make a picture; an error is reported for one that is asked for."""
+    with contextlib.suppress(SimulatorError):
+        for _ in range(processes.jobs):
+            maker.draw_apart(order, processes)
 
 
 _Drawing = tuple[Picture, dict[str, Json], float, Sequence[str]]
@@ -251,7 +251,7 @@ class DrawingRoom:
     """Draws frames as they are asked for, always the latest one.
 
     While they are turned, each is made by one of several processes, as many at once as there are; those at rest by this
-    one with all its threads, and so are the first that are turned, until each process has made one as a warm-up.
+    one with all its threads. The others start after the first picture, and are used once each has made one.
     """
 
     def __init__(
@@ -267,7 +267,8 @@ class DrawingRoom:
         """
         self._explore, self._processes, self._tell = explore, processes, tell
         self._warming: threading.Thread | None = None
-        """Waits for the first pictures of all processes; None until a picture is turned."""
+        """Waits for the first pictures of all processes; None before the first one here."""
+        self._lock = threading.Lock()
         self._models: dict[str, FrameMaker | None] = dict.fromkeys(BUILT_IN)
         """Those without a maker have not been loaded yet."""
         self._first = next(iter(BUILT_IN))
@@ -348,14 +349,17 @@ class DrawingRoom:
             self._go_on(step)
 
         maker, processes = self._maker(given), self._processes
-        if processes is None or order.machine != PIXELFLOW or not given.whole("turning"):
+        if processes is None or order.machine != PIXELFLOW:
             return maker.draw(order, go_on)
-        if self._warming is None:
-            self._warming = threading.Thread(target=_warm_up, args=(maker, order, processes), daemon=True)
-            self._warming.start()
-        elif not self._warming.is_alive():
+        if given.whole("turning") and self._warming is not None and not self._warming.is_alive():
             return maker.draw_apart(order, processes)
-        return maker.draw(order, go_on)
+        answer = maker.draw(order, go_on)
+        with self._lock:
+            if self._warming is None:
+                warming = threading.Thread(target=_warm_up, args=(maker, order, processes), daemon=True)
+                warming.start()
+                self._warming = warming
+        return answer
 
     def _record(self, given: Given) -> Answer:
         """Open a run in the explorer: pass 0 is the tessellation, N the drawing of region N."""
@@ -382,9 +386,10 @@ class DrawingRoom:
         name = given.text("model")
         if name not in self._models:
             raise InputError(Fault(f"there are no patches {name[:40]!r}", hint=f"models: {', '.join(self._models)}"))
-        maker = self._models[name]
-        if maker is None:
-            maker = self._models[name] = FrameMaker(name, load(name).patches)
+        with self._lock:
+            maker = self._models[name]
+            if maker is None:
+                maker = self._models[name] = FrameMaker(name, load(name).patches)
         return maker
 
     def _go_on(self, step: object, share: float | None = None) -> None:

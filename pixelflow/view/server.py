@@ -15,6 +15,7 @@ from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import PurePath
+from time import monotonic
 from typing import ClassVar, NamedTuple, Protocol
 
 from pixelflow.simd.errors import (
@@ -336,9 +337,10 @@ class Worker:
             self._closed = True
             self._jobs.clear()
             self._changed.notify_all()
+        end = monotonic() + seconds
         for each in self._threads:
             if each is not threading.current_thread():
-                each.join(seconds)
+                each.join(max(0.0, end - monotonic()))
 
     def _go_on(self) -> None:
         busy = self._idle is not None

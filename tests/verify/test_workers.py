@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -106,6 +108,24 @@ def test_an_item_after_the_processes_have_ended_is_an_error_of_its_own(used: boo
             processes.one(whose, 1, "")
     with pytest.raises(WorkerLost, match="have been ended"):
         processes.one(whose, 1, "")
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.002, 0.01])
+def test_a_process_that_is_asked_for_while_all_are_ended_does_not_outlive_them(wait: float) -> None:
+    def ask() -> None:
+        with contextlib.suppress(WorkerLost):
+            processes.one(time.sleep, 0.1, "")
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    with contextlib.suppress(KeyboardInterrupt), kept_processes(3) as processes:
+        for each in threads:
+            each.start()
+        time.sleep(wait)
+        raise KeyboardInterrupt
+    assert not multiprocessing.active_children()
+    for each in threads:
+        each.join()
     assert not multiprocessing.active_children()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -151,3 +152,18 @@ def test_a_picture_is_looked_into(page_of_patches: str, opened) -> None:
     until(page, "Number(document.getElementById('timeline').dataset.cycle) > 0")
     page.get_by_role("tab", name="Machine").click()
     assert page.locator("#picture").is_visible() and not page.locator("#timeline").is_visible()
+
+
+@pytest.mark.slow
+def test_a_page_whose_server_ends_while_it_turns_says_so(require_server: None, opened, tmp_path: Path) -> None:
+    """It does not ask again and again: a click still counts."""
+    with served("enneper", "--jobs", "2", folder=tmp_path) as (address, process):
+        page = opened(address)
+        page.locator("#choices [name=turning]").check()
+        until(page, "Number(document.getElementById('picture').dataset.frames) > 30")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        page.wait_for_selector("#link[data-state='closed']", timeout=20_000)
+        page.locator("#choices [name=turning]").uncheck()
+        assert not page.locator("#choices [name=turning]").is_checked()
+        assert "server" in page.locator("#frame-error").text_content()

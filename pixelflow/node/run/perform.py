@@ -257,7 +257,7 @@ class Prepared:
         key = self.key(code, parameters)
         if key is not None and key not in self._actions_of:
             if len(self._actions_of) >= _KEPT_STRETCHES:
-                for kept in (self._actions_of, self._chain, self._once):
+                for kept in (self._actions_of, self._chain, self._once, self._made):
                     kept.clear()
             try:
                 self._prepare(program, key, code, parameters)

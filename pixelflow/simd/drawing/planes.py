@@ -96,7 +96,7 @@ def exact_planes(
     continues as a whole part and a remainder that is below the area: differences of coordinates have 23 bits, areas 47,
     values 31, fractions 16, and no term reaches 2^62. Whole parts may wrap round, as they do modulo 2^64.
     """
-    # One plane after the other, each of all triangles: loops over few elements take long.
+    # One plane after the other, each of all triangles: numpy is slow along short axes.
     x, y = np.ascontiguousarray(triangles.corners.transpose(2, 1, 0))
     area, fractions = triangles.doubled_areas, fractions[:, None]
     # The anchor; a triangle is to the right of it and below but for a part of a pixel.

@@ -16,7 +16,8 @@ export class Alive {
   #drawn = 0; // samples a side of the last picture
   #fluid = 4; // samples a side while it is turned, as many as the pace allows
   #head = null; #soon = 0; // what the figures will be of, and the timer for it
-  #begun = 0; #shown = 0; // numbers of the last picture that was asked for, and that was shown
+  #begun = 0; #shown = 0; #failed = 0; // numbers of the last picture that was asked for, that was shown, and at an error
+  #painted = 0; // when the last picture came
 
   constructor(link, lookedInto) {
     this.#link = link;
@@ -82,6 +83,8 @@ export class Alive {
   #changed() {
     sessionStorage.setItem(CHOICES, JSON.stringify({ page: location.pathname, chosen: this.#all() }));
     this.#times = [];
+    clearTimeout(this.#soon);
+    this.#soon = 0;
     this.#moving = this.#form.elements.turning.checked;
     this.#draw();
   }
@@ -104,8 +107,17 @@ export class Alive {
     return several ? [this.#offers.at_once, 0.8 * this.#mean()] : [1, 0];
   }
 
-  /** Say what the machine is at, until a picture comes. */
-  #doing(text) { if (this.#asked !== null || !this.#canvas.dataset.frames) $("drawn").textContent = `${text} …`; }
+  /** Say what the machine is at, until a picture comes; nothing where pictures come quickly. */
+  #doing(text) {
+    const slow = this.#asked !== null && performance.now() - this.#painted > STILL;
+    if (slow || !this.#canvas.dataset.frames) $("drawn").textContent = `${text} …`;
+  }
+
+  /** Wait for a movement to end, after the last picture that it has asked for. */
+  #settle() {
+    clearTimeout(this.#timer);
+    if (!this.#form.elements.turning.checked && !this.#resting) this.#timer = setTimeout(() => this.#rest(), STILL);
+  }
 
   /** After the last picture of a movement: draw once more with the samples that are chosen, and then antialiased. */
   #rest() {
@@ -135,7 +147,7 @@ export class Alive {
   async #frame(choices) {
     const begin = performance.now(), since = this.#asked ?? begin, under = this.#latest.under, number = ++this.#begun;
     this.#asked = null;
-    if (this.#form.elements.turning.checked && this.#moving) this.#turnOn(); // what follows this one
+    if (this.#form.elements.turning.checked && this.#moving && this.#link.isOpen) this.#turnOn(); // what follows this one
     if (!this.#canvas.dataset.frames) this.#doing("assembling and compiling microcode");
     let answer;
     try {
@@ -144,13 +156,16 @@ export class Alive {
       if (error instanceof Refused && choices.antialias) $("drawn").title = error.message; // this machine has one sample a pixel
       else if (error instanceof Refused) {
         this.#complain(error.message);
+        this.#latest.drop();
+        this.#failed = this.#begun;
         if (this.#link.isOpen) this.#form.elements.turning.checked = this.#moving = false; // or else it turns when it is back
       }
       throw error;
     }
+    if (this.#latest.last) this.#settle();
     if (!answer || number < this.#shown) return;
     this.#shown = number;
-    this.#complain("");
+    if (number > this.#failed) this.#complain("");
     if (!choices.antialias) {
       if (this.#drawn !== answer.head.side) this.#times = [];
       this.#drawn = answer.head.side;
@@ -158,8 +173,6 @@ export class Alive {
       this.#times = this.#times.slice(-FRAMES);
       this.#pace();
     }
-    clearTimeout(this.#timer);
-    if (!this.#form.elements.turning.checked && !this.#resting) this.#timer = setTimeout(() => this.#rest(), STILL);
     // Shown while the next one is drawn.
     requestAnimationFrame(() => { this.#paint(answer); this.#account(answer.head); measured("turn-to-picture", since); });
   }
@@ -182,6 +195,7 @@ export class Alive {
   #mean() { return this.#times.reduce((sum, each) => sum + each, 0) / this.#times.length; }
 
   #paint({ head, body }) {
+    this.#painted = performance.now();
     const { width, height } = head, bytes = new Uint8Array(body), image = new ImageData(width, height);
     for (let from = 0, to = 0; from < bytes.length; from += 3, to += 4) {
       image.data[to] = bytes[from]; image.data[to + 1] = bytes[from + 1];

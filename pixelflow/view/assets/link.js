@@ -126,6 +126,12 @@ export class Latest {
     this.#go();
   }
 
+  /** Forget what is not yet under way. */
+  drop() { this.#next = null; }
+
+  /** Whether the only one under way is the last one. */
+  get last() { return this.under === 1 && !this.#next; }
+
   async #go() {
     clearTimeout(this.#timer);
     const [most, gap] = this.#pace(), early = this.under ? this.#begun + gap - performance.now() : 0;
