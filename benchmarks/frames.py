@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from time import perf_counter
 
 from benchmarks.benchmark import Benchmark, Case, Note, ratios, rounds_text
@@ -32,18 +33,11 @@ _UNCOUNTED = 3
 def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     jobs, maker = max(2, usable_threads()), FrameMaker(_MODEL, load(_MODEL).patches)
     with kept_processes(jobs) as processes:
-
-        def here(order: FrameOrder) -> None:
-            maker.draw(order)
-
-        def apart(order: FrameOrder) -> None:
-            maker.draw_apart(order, processes)
-
-        ways = ((1, here), (jobs, apart))
+        ways = ((1, maker.draw), (jobs, partial(maker.draw_apart, processes=processes)))
         yield "", [_case(samples, many, draw) for samples in _SAMPLES for many, draw in ways]
 
 
-def _case(samples: int, processes: int, draw: Callable[[FrameOrder], None]) -> Case:
+def _case(samples: int, processes: int, draw: Callable[[FrameOrder], object]) -> Case:
     width, height = _SIZE
     turned = iter(range(1 << 30))
     pictures = _PICTURES * processes

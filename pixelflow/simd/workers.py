@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # needed in a process with workers only: most runs have none
     from queue import SimpleQueue
 
     _Beginning = Callable[[int, int], list[Executor]]
-    """Starts some processes, of so many that share the processors."""
+    """Starts a number of processes, the second number of which share the processors."""
 
 _Item = TypeVar("_Item")
 _Found = TypeVar("_Found")
@@ -106,10 +106,8 @@ def _is_lost(executor: Executor) -> bool:
 
     try:
         executor.submit(_nothing)
-    except BrokenProcessPool:
-        return True
-    except RuntimeError:  # it has been ended, which the next item reports
-        pass
+    except RuntimeError as error:  # or else it has been ended, which the next item reports
+        return isinstance(error, BrokenProcessPool)
     return False
 
 
