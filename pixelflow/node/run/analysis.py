@@ -158,8 +158,8 @@ class WholeCalls:
         if kind not in self._arguments:
             values = [(each.offset if isinstance(each, Mem) else each.value, each.base) for each in arguments]
             self._arguments[kind] = tuple(values)
-        cycles, given = sequencer.cycles[index] + body.cycles, self._arguments[kind]
-        return WholeCall(index, index + 1, cycles, (), body=body, arguments=given, sequencer=sequencer)
+        cycles = sequencer.cycles[index] + body.cycles
+        return WholeCall(index, index + 1, cycles, (), body=body, arguments=self._arguments[kind], sequencer=sequencer)
 
     def _look(self, target: int) -> RoutineBody | None:
         """Return the routine at a word address; None where it is not straight code or certainly accesses a port."""
