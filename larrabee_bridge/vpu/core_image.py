@@ -502,8 +502,7 @@ class WorkRecord:
         self._rows.append(rows)
         first, self._count = self._count, self._count + len(note.words)
         if self._count >= len(self._words):
-            more = min(self._count * (1 if self._count < 1 << 19 else 7), 1 << 26)  # large room costs when it is used
-            before, self._words = self._words, np.empty(self._count + more, np.uint32)
+            before, self._words = self._words, np.empty(2 * self._count, np.uint32)
             self._words[:first] = before[:first]
         self._words[first : self._count], self._words[self._count] = note.words, 0
 

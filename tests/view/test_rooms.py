@@ -14,9 +14,12 @@ import pytest
 from pixelflow.cli.trace_files import known_of
 from pixelflow.node import SavedRun
 from pixelflow.simd.drawing import Frame, draw, draw_frame
+from pixelflow.simd.workers import kept_processes
 from pixelflow.view import DrawingRoom, ExplorerRoom
+from pixelflow.view.alive import PIXELFLOW, FrameMaker, FrameOrder
 from pixelflow.view.server import Answer, Desk
 from tessellation import format_bpt, load, tessellate
+from tessellation.microprogram.method import SCHEDULES
 from tessellation.picture import BACKGROUND, View, lit_triangles
 from tessellation.plan.schedule import Stage
 from tessellation.scenes import Body, draws_of
@@ -186,6 +189,18 @@ def test_a_picture_at_rest_is_given_up_when_it_is_turned() -> None:
     desk.close()
     assert heads[0] == {"superseded": True, "id": 1}
     assert heads[1]["id"] == 2 and heads[1]["samples_a_pixel"] == 1
+
+
+def test_a_picture_by_another_process_is_the_one_made_here() -> None:
+    maker = FrameMaker("enneper", load("enneper").patches)
+    order = FrameOrder(3, SCHEDULES[0], None, PIXELFLOW, View(azimuth=33.5, width=160, height=120), False)
+    here = maker.draw(order)
+    with kept_processes(1) as processes:
+        there = maker.draw_apart(order, processes)
+    assert there.body == here.body
+    assert [there.head[name] for name in ("steps", "notes", "triangles")] == [
+        here.head[name] for name in ("steps", "notes", "triangles")
+    ]
 
 
 def test_a_patch_file_is_dropped_and_drawn(ask: Asking) -> None:

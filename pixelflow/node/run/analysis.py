@@ -166,7 +166,7 @@ class WholeCalls:
         sequencer, ports = self._sequencer, self._ports
         instructions = sequencer.program.by_kind
         first = instructions.position(target)
-        end = None if first is None else next((index for index in self._returns if index >= first), first)
+        end = None if first is None else next((index for index in self._returns if index >= first), None)
         if first is None or end is None or end == first:
             return None
         code = instructions.kind_list[first:end]
